@@ -49,7 +49,7 @@ check: setup  ## format, lint, types, layers, generated robots: read only
 	@if [ -e $(BIN)/python3.10 ]; then echo "skipped types: numpy for Python 3.10 has older ones"; else $(MAKE) --no-print-directory types; fi
 	$(call run,layers,$(BIN)/lint-imports)
 	$(call run,robots,$(BIN)/python urdf/generate.py --check)
-	@$(BIN)/python tools/size_report.py
+	$(call run,house,$(BIN)/python tools/house.py)
 
 types:  ## types alone: mypy, strict
 	$(call run,types,$(BIN)/mypy)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything pip and colcon know about the package; pyproject.toml only names the build back end and configures tools."""
 
 import os
@@ -10,7 +11,15 @@ from setuptools import find_packages, setup
 NAME = "humanoid_dynamics"
 
 KEYWORDS = [
-    *("robotics", "humanoid", "biped", "inverse dynamics", "contact forces", "whole-body control", "motion retargeting"),
+    *(
+        "robotics",
+        "humanoid",
+        "biped",
+        "inverse dynamics",
+        "contact forces",
+        "whole-body control",
+        "motion retargeting",
+    ),
     *("teleoperation", "state estimation", "simulation", "closed chains", "URDF", "ROS", "ROS 2"),
 ]
 CLASSIFIERS = [
@@ -60,7 +69,16 @@ EXTRAS = {
     "bench": ["mujoco==3.17.0", "onnxruntime"],
     "docs": ["sphinx>=7.3", "myst-parser>=3", "furo"],
     "test": [
-        *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "onnx", "sympy", "urchin", "selenium>=4.11"),
+        *(
+            "pytest>=7.4",
+            "pytest-xdist",
+            "pytest-timeout",
+            "hypothesis",
+            "onnx",
+            "sympy",
+            "urchin",
+            "selenium>=4.11",
+        ),
         *("mcap", "mcap-ros2-support"),
     ],
     # numpy brings the types that mypy reads, so it stays as it is checked.
@@ -81,18 +99,31 @@ COMMANDS = [
 ]
 
 
-STUBS = sorted(os.path.relpath(path, NAME) for path in glob(NAME + "/**/*.pyi", recursive=True))  # public names of each package
+STUBS = sorted(
+    os.path.relpath(path, NAME) for path in glob(NAME + "/**/*.pyi", recursive=True)
+)  # public names of each package
 
 
 def resources(folder):
     """List the files of a folder that belong to the product, not the scripts that generate them."""
-    paths = (os.path.join(path, name) for path, _, names in sorted(os.walk(folder)) for name in sorted(names))
-    return [p for p in paths if not os.path.basename(p).startswith(".") and (p.endswith(".launch.py") or not p.endswith((".py", ".pyc")))]
+    paths = (
+        os.path.join(path, name)
+        for path, _, names in sorted(os.walk(folder))
+        for name in sorted(names)
+    )
+    return [
+        p
+        for p in paths
+        if not os.path.basename(p).startswith(".")
+        and (p.endswith(".launch.py") or not p.endswith((".py", ".pyc")))
+    ]
 
 
 def share(folder):
     """Give each file of a folder its place below share/humanoid_dynamics, where ros2 looks."""
-    return [(os.path.join("share", NAME, os.path.dirname(path)), [path]) for path in resources(folder)]
+    return [
+        (os.path.join("share", NAME, os.path.dirname(path)), [path]) for path in resources(folder)
+    ]
 
 
 # colcon puts commands into lib/humanoid_dynamics, where ros2 run looks; pip puts them into bin, so its wheel carries forwarders.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The balanced tick of the filter, with all limits: standing on two soles, and on one."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def _build(stand: Stand, name: str, touches: tuple[bool, bool]) -> Contender:
     q, v, zero = stand.q, stand.v, np.zeros(robot.nv)
     terms = tick.terms
     terms.update(robot.posture, zero)
-    wish = stand_still(np.array(robot.posture), robot.nv, terms.com.copy(), terms.place.copy(), terms.turn.copy())
+    wish = stand_still(
+        np.array(robot.posture), robot.nv, terms.com.copy(), terms.place.copy(), terms.turn.copy()
+    )
     wish = replace(wish, touches=touches)
 
     def step() -> int:

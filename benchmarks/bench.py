@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole run: races that were asked for, one row for every goal."""
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ OURS = MappingProxyType(  # what peers are compared with, by goal
         "filter.balanced_tsid": balanced_filter.BOTH,
     }
 )
-RECORDED = MappingProxyType({"tsid": 109.5 / 5.8, "placo": 80.6 / 5.8})  # a tick on two soles of GOAL_ROBOT over floor_ID, one machine
+RECORDED = MappingProxyType(
+    {"tsid": 109.5 / 5.8, "placo": 80.6 / 5.8}
+)  # a tick on two soles of GOAL_ROBOT over floor_ID, one machine
 ON_ROS = ("ros", "lockstep", "real_time.node")  # paths and goals of the graph on topics
 WARM_UP_SHARE, LEAST_WARM_UP = 10, 20
 ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
@@ -95,11 +98,15 @@ def run_bench(
         UnknownNameError: If there is no such goal.
     """
     if repeat < 1:
-        raise HumanoidDynamicsError(f"received {repeat} calls of every contender, expected at least 1")
+        raise HumanoidDynamicsError(
+            f"received {repeat} calls of every contender, expected at least 1"
+        )
     goals = select_goals(only)
     machine = describe_machine()
     paths = {_path_of(goal.name) for goal in goals}
-    robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, *simulation.PATHS)))
+    robot, stand, notes = _load(
+        robot, needed=not paths.isdisjoint((*ROBOT_RACES, *simulation.PATHS))
+    )
     races, missing = _build(paths, stand)
     compared = {_path_of(name) for name in OURS}
     with open_peers(pythons, stand if not paths.isdisjoint(compared) else None) as peers:
@@ -109,9 +116,19 @@ def run_bench(
     for race in races:
         measured.update(race.measure(times[race.name]))
         measured.update(_compare_peers(race.name, times[race.name], peers))
-    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal, times, peers)) for goal in goals)
+    rows = tuple(
+        build_row(
+            goal,
+            measured.get(goal.name),
+            judged=robot == GOAL_ROBOT,
+            note=_obstacle(goal, times, peers),
+        )
+        for goal in goals
+    )
     notes += missing + _warn_of_threads(machine)
-    return BenchReport(machine, robot, rows, {name: tuple(race.values()) for name, race in times.items()}, notes)
+    return BenchReport(
+        machine, robot, rows, {name: tuple(race.values()) for name, race in times.items()}, notes
+    )
 
 
 def select_goals(only: str) -> tuple[Goal, ...]:
@@ -122,7 +139,11 @@ def select_goals(only: str) -> tuple[Goal, ...]:
     """
     chosen = tuple(goal for goal in GOALS if only in {"", goal.name, _path_of(goal.name)})
     if not chosen:
-        raise UnknownNameError("benchmark", only, (*dict.fromkeys(_path_of(goal.name) for goal in GOALS), *(goal.name for goal in GOALS)))
+        raise UnknownNameError(
+            "benchmark",
+            only,
+            (*dict.fromkeys(_path_of(goal.name) for goal in GOALS), *(goal.name for goal in GOALS)),
+        )
     return chosen
 
 
@@ -131,7 +152,9 @@ def _warn_of_threads(machine: Mapping[str, Any]) -> tuple[str, ...]:
     several = [variable for variable in BLAS_VARIABLES if machine["blas_threads"][variable] != "1"]
     if not several:
         return ()
-    return (f"BLAS may use several threads, and no time is to be trusted then: set {'=1, '.join(several)}=1 before Python starts",)
+    return (
+        f"BLAS may use several threads, and no time is to be trusted then: set {'=1, '.join(several)}=1 before Python starts",
+    )
 
 
 def _path_of(name: str) -> str:
@@ -147,12 +170,18 @@ def _load(name: str, *, needed: bool) -> tuple[str, Stand | None, tuple[str, ...
     except MissingExtraError as missing:
         if name != GOAL_ROBOT:
             raise
-        return FALLBACK, build_stand(FALLBACK), (f"{missing}; {FALLBACK} was measured instead, and the goals are not judged",)
+        return (
+            FALLBACK,
+            build_stand(FALLBACK),
+            (f"{missing}; {FALLBACK} was measured instead, and the goals are not judged",),
+        )
 
 
 def _build(paths: set[str], stand: Stand | None) -> tuple[list[Race], tuple[str, ...]]:
     """Return the races that were asked for, and why one that only informs is missing."""
-    races = [build(stand) for path, build in ROBOT_RACES.items() if stand is not None and path in paths]
+    races = [
+        build(stand) for path, build in ROBOT_RACES.items() if stand is not None and path in paths
+    ]
     notes: tuple[str, ...] = ()
     if stand is not None:
         steps, notes = simulation.build_simulation(stand, paths)
@@ -162,7 +191,9 @@ def _build(paths: set[str], stand: Stand | None) -> tuple[list[Race], tuple[str,
     return races, notes
 
 
-def _time(races: list[Race], repeat: int, progress: Callable[[float], object]) -> dict[str, dict[str, Timing]]:
+def _time(
+    races: list[Race], repeat: int, progress: Callable[[float], object]
+) -> dict[str, dict[str, Timing]]:
     """Time one race after the other; the warm-up tells how long each will take."""
     warm_up = max(LEAST_WARM_UP, repeat // WARM_UP_SHARE)
     expected = {}
@@ -178,7 +209,9 @@ def _time(races: list[Race], repeat: int, progress: Callable[[float], object]) -
         def tell(rounds: int, share: float = share, before: float = before) -> None:
             progress(before + share * rounds / repeat)
 
-        times[race.name] = interleave(race.contenders, repeat, before_round=race.before_round, after_round=tell)
+        times[race.name] = interleave(
+            race.contenders, repeat, before_round=race.before_round, after_round=tell
+        )
         done += share
     return times
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The soles as closed loops: inverse dynamics by W and S [CK, sec. 3.1]."""
 
 from __future__ import annotations
@@ -38,8 +39,17 @@ def build_closed_chain(stand: Stand) -> Race:
         return solve_inverse(unverified, q, v, a, verify=False)
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        difference = stand.worst(lambda: float(np.abs(solve().tau - structured.solve(q, v, a).tau).max()))
-        return {f"{PATH}.floor": compare(times[OURS], times[FLOOR_ID], difference), f"{PATH}.difference": Measurement(difference)}
+        difference = stand.worst(
+            lambda: float(np.abs(solve().tau - structured.solve(q, v, a).tau).max())
+        )
+        return {
+            f"{PATH}.floor": compare(times[OURS], times[FLOOR_ID], difference),
+            f"{PATH}.difference": Measurement(difference),
+        }
 
-    contenders = [build_floor_id(stand), Contender(OURS, solve), Contender(UNVERIFIED, solve_unverified)]
+    contenders = [
+        build_floor_id(stand),
+        Contender(OURS, solve),
+        Contender(UNVERIFIED, solve_unverified),
+    ]
     return Race(PATH, contenders, measure, stand.use)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics with the soles held: W' M W, unit vectors as printed [CK, sec. 3.2], and Pinocchio's compiled algorithm."""
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from humanoid_dynamics.dynamics.unit_vector import UnitVectorResult, solve_by_un
 from humanoid_dynamics.spatial.arrays import Vector
 
 PATH = "closed_chain_forward"
-OURS, COMPILED, LITERAL, PEER = "W' M W", "CompiledForward", "unit vectors", "pin.constraintDynamics"
+OURS, COMPILED, LITERAL, PEER = (
+    "W' M W",
+    "CompiledForward",
+    "unit vectors",
+    "pin.constraintDynamics",
+)
 # With mu = 0, the default, redundant rows give NaN; the residual the solver reports is no stopping signal.
 REGULARIZATION, ITERATIONS = 1e-8, 5
 
@@ -49,7 +55,9 @@ def build_closed_chain_forward(stand: Stand) -> Race:
         return solve_by_unit_vectors(literal, q, v, tau)
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        to_peer = stand.worst(lambda: max(_distance(solve().a, peer()), _distance(solve_compiled().a, peer())))
+        to_peer = stand.worst(
+            lambda: max(_distance(solve().a, peer()), _distance(solve_compiled().a, peer()))
+        )
         to_literal = stand.worst(lambda: _distance(solve().a, solve_literally().a))
         return {
             f"{PATH}.compiled": compare(times[OURS], times[PEER], to_peer),
@@ -78,7 +86,11 @@ def build_constraint_dynamics(stand: Stand, tau: Vector) -> Callable[[], Vector]
     for index in stand.frames:
         frame = model.frames[index]
         contact = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            pin.ContactType.CONTACT_6D,
+            model,
+            frame.parentJoint,
+            frame.placement,
+            pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
         )
         models.append(contact)
         works.append(contact.createData())

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command line of the speed benchmarks: ``python -m benchmarks``."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -26,14 +27,34 @@ if TYPE_CHECKING:
     from benchmarks.rows import Row
 
 
-OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
-RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
-RobotOption = Annotated[str, typer.Option("--robot", help=f"Catalogue name or path; the goals are those of {GOAL_ROBOT}.")]
-PeerOption = Annotated[
-    list[str], typer.Option("--peer-python", help="Python interpreter that has TSID or placo, which are timed there in turn with ours.")
+OnlyOption = Annotated[
+    str,
+    typer.Option(
+        "--only", help="Name of a row, or of all rows of a path such as inverse_dynamics."
+    ),
 ]
-RosOption = Annotated[bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")]
-SoakOption = Annotated[float, typer.Option("--soak", help="With --ros: a closed loop at 500 Hz for so long, its periods and memory [s].")]
+RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
+RobotOption = Annotated[
+    str,
+    typer.Option("--robot", help=f"Catalogue name or path; the goals are those of {GOAL_ROBOT}."),
+]
+PeerOption = Annotated[
+    list[str],
+    typer.Option(
+        "--peer-python",
+        help="Python interpreter that has TSID or placo, which are timed there in turn with ours.",
+    ),
+]
+RosOption = Annotated[
+    bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")
+]
+SoakOption = Annotated[
+    float,
+    typer.Option(
+        "--soak",
+        help="With --ros: a closed loop at 500 Hz for so long, its periods and memory [s].",
+    ),
+]
 ROOT = Path(__file__).parents[1]  # where the package ``benchmarks`` is found
 SHORTEST = 5.0  # s; of a soak
 EXAMPLES = """\b
@@ -60,7 +81,9 @@ def bench(
     from benchmarks.bench import run_bench
 
     if soak and not (ros and soak >= SHORTEST):
-        raise HumanoidDynamicsError(f"--soak: received {soak:g}, expected at least {SHORTEST:g} s, together with --ros")
+        raise HumanoidDynamicsError(
+            f"--soak: received {soak:g}, expected at least {SHORTEST:g} s, together with --ros"
+        )
     if ros:
         print_graph_rows(measure_graph(soak), as_json)
         return
@@ -87,11 +110,17 @@ def measure_graph(soak: float = 0.0) -> list[dict[str, Any]]:
     """
     if find_spec("rclpy") is None:
         raise MissingExtraError("rclpy", "ros", "the benchmark of the graph")
-    environment = local_environment() | {"ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(SystemRandom().randint(1, 101)))}
+    environment = local_environment() | {
+        "ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(SystemRandom().randint(1, 101)))
+    }
     command = [sys.executable, "-m", "benchmarks.ros.latency", *([str(soak)] if soak else [])]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise HumanoidDynamicsError(f"the measurement ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+        raise HumanoidDynamicsError(
+            f"the measurement ended with {done.returncode}: {done.stderr.strip()[-300:]}"
+        )
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     return rows
 
@@ -120,7 +149,11 @@ def report_facts(report: "BenchReport") -> dict[str, Any]:
         "robot": report.robot,
         "notes": list(report.notes),
         "rows": [row.facts() for row in report.rows],
-        "times": [{"path": path, **vars(timing)} for path, timings in report.times.items() for timing in timings],
+        "times": [
+            {"path": path, **vars(timing)}
+            for path, timings in report.times.items()
+            for timing in timings
+        ],
     }
 
 
@@ -129,11 +162,16 @@ def print_report(report: "BenchReport", console: Console) -> None:
     for note in report.notes:
         console.print(f"note: {note}", markup=False)
     columns = ("path", "ratio", "goal", "ok", r"ours \[us]", r"against \[us]")
-    print_table(console, f"{report.robot}: ratios of medians", columns, [_cells(row) for row in report.rows])
+    print_table(
+        console, f"{report.robot}: ratios of medians", columns, [_cells(row) for row in report.rows]
+    )
     shown = [row for row in report.rows if row.measured is not None]
     if shown:
         console.print()
-        entries = [(f"{row.goal.name}: {row.goal.path} against {row.goal.against}", _error(row)) for row in shown]
+        entries = [
+            (f"{row.goal.name}: {row.goal.path} against {row.goal.against}", _error(row))
+            for row in shown
+        ]
         print_table(console, "what was compared", ("path", "answers differ by"), entries)
     times = [
         (f"{path}: {timing.name}", f"{timing.median:.2f}", f"{timing.p99:.2f}")
@@ -151,11 +189,25 @@ def print_report(report: "BenchReport", console: Console) -> None:
 
 def _cells(row: "Row") -> tuple[str, ...]:
     if row.measured is None:
-        return (f"[dim]{row.goal.name}[/]", "[dim]-[/]", f"[dim]{row.goal.bound}[/]", "[dim]not measured[/]", "", "")
+        return (
+            f"[dim]{row.goal.name}[/]",
+            "[dim]-[/]",
+            f"[dim]{row.goal.bound}[/]",
+            "[dim]not measured[/]",
+            "",
+            "",
+        )
     words = {True: "[green]yes[/]", False: "[red]no[/]", None: "not judged"}
     measured = row.measured
     unit = "" if row.goal.unit == "x" else f" {row.goal.unit}"
-    return (row.goal.name, f"{measured.value:.3g}{unit}", row.goal.bound, words[row.ok], _time(measured.ours), _time(measured.against))
+    return (
+        row.goal.name,
+        f"{measured.value:.3g}{unit}",
+        row.goal.bound,
+        words[row.ok],
+        _time(measured.ours),
+        _time(measured.against),
+    )
 
 
 def _time(value: float | None) -> str:
@@ -164,11 +216,24 @@ def _time(value: float | None) -> str:
 
 def _error(row: "Row") -> str:
     error = None if row.measured is None else row.measured.error
-    return "" if error is None or row.goal.tolerance is None else f"{error:.1e} of {row.goal.tolerance:.0e}"
+    return (
+        ""
+        if error is None or row.goal.tolerance is None
+        else f"{error:.1e} of {row.goal.tolerance:.0e}"
+    )
 
 
 def _print_machine(machine: Any, console: Console) -> None:
-    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
-    core = "no core of its own" if machine["core"] is None else f"core {machine['core']} of {machine['cores']}"
+    packages = ", ".join(
+        f"{name} {version}" for name, version in machine["packages"].items() if version
+    )
+    core = (
+        "no core of its own"
+        if machine["core"] is None
+        else f"core {machine['core']} of {machine['cores']}"
+    )
     load = "" if machine["load"] is None else f", load {machine['load']:.2f}"
-    console.print(f"\n{machine['processor']}, {core}{load}, Python {machine['python']}, {packages}", markup=False)
+    console.print(
+        f"\n{machine['processor']}, {core}{load}, Python {machine['python']}, {packages}",
+        markup=False,
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter as it is used: a walk sample by sample through conditioning and ticks, and two hands that are led."""
 
 from __future__ import annotations
@@ -73,9 +74,17 @@ def build_filter_stream(stand: Stand) -> Race:
         note = f"{len(found.ticks)} frames of a walk, certificates and all; each part by the fastest of {LOOKS} looks"
         return {
             f"{PATH}.worst": Measurement(found.worst / median, found.worst, median, note=note),
-            f"{PATH}.conditioning": Measurement(found.conditioning, found.conditioning, note="samples and plans, for each frame"),
-            f"{PATH}.pace": Measurement(found.pace, note="one core, conditioning, ticks and certificates"),
-            f"{PATH}.teleoperation": Measurement(led, led, note="hands go round at 500 Hz; balance, all limits, clearance, certificate"),
+            f"{PATH}.conditioning": Measurement(
+                found.conditioning, found.conditioning, note="samples and plans, for each frame"
+            ),
+            f"{PATH}.pace": Measurement(
+                found.pace, note="one core, conditioning, ticks and certificates"
+            ),
+            f"{PATH}.teleoperation": Measurement(
+                led,
+                led,
+                note="hands go round at 500 Hz; balance, all limits, clearance, certificate",
+            ),
         }
 
     return Race(PATH, [_lead_hands(stand.robot)], measure)
@@ -90,7 +99,10 @@ def time_stream(robot: RobotModel) -> StreamTimes:
     samples = list(samples_with_holds(plan_walk(robot, WalkStyle(steps=STEPS, rate=SAMPLES)).clip))
     flow = DynamicsFilter(robot)
     looks = [_look(flow, samples) for _ in range(LOOKS)]
-    ticks, pushes = (np.min(parts, axis=0) for parts in ([look[0] for look in looks], [look[1] for look in looks]))
+    ticks, pushes = (
+        np.min(parts, axis=0)
+        for parts in ([look[0] for look in looks], [look[1] for look in looks])
+    )
     return StreamTimes(ticks, pushes, looks[0][2], flow.settings.dt * 1e6)
 
 
@@ -120,7 +132,9 @@ def _lead_hands(robot: RobotModel) -> Contender:
         phase = 2.0 * np.pi * now[0] / PERIOD
         for name, pose in zip(HANDS, start, strict=True):
             goal = pose.copy()
-            goal.translation = pose.translation + CIRCLE * np.array([1.0 - np.cos(phase), 0.0, np.sin(phase)])
+            goal.translation = pose.translation + CIRCLE * np.array(
+                [1.0 - np.cos(phase), 0.0, np.sin(phase)]
+            )
             tool.update(name, now[0], goal, now[0])
 
     return Contender(LED, lambda: tool.step(now[0]), move)

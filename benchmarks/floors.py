@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no route in Python can undercut: the calls of Pinocchio that every answer needs, and nothing else."""
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ def build_floor_id(stand: Stand) -> Contender:
     Returns:
         The floor of inverse dynamics.
     """
-    model, data, q, v, a, frames = stand.robot.model, stand.robot.data(), stand.q, stand.v, stand.a, stand.frames
+    model, data, q, v, a, frames = (
+        stand.robot.model,
+        stand.robot.data(),
+        stand.q,
+        stand.v,
+        stand.a,
+        stand.frames,
+    )
 
     def floor() -> None:
         pin.rnea(model, data, q, v, a)
@@ -39,7 +47,13 @@ def build_floor_dyn(stand: Stand) -> Contender:
     Returns:
         The floor of everything that needs the mass matrix.
     """
-    model, data, q, v, frames = stand.robot.model, stand.robot.data(), stand.q, stand.v, stand.frames
+    model, data, q, v, frames = (
+        stand.robot.model,
+        stand.robot.data(),
+        stand.q,
+        stand.v,
+        stand.frames,
+    )
 
     def floor() -> None:
         pin.crba(model, data, q)

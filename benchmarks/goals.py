@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is to be reached, one goal a line: ratios inside one run, of which ``bench`` prints what there is to measure."""
 
 from __future__ import annotations
@@ -40,7 +41,13 @@ class Goal:
 
     def is_met(self, value: float) -> bool:
         """Whether a number keeps the bound."""
-        return value >= self.limit if self.sense == ">=" else value < self.limit if self.sense == "<" else value <= self.limit
+        return (
+            value >= self.limit
+            if self.sense == ">="
+            else value < self.limit
+            if self.sense == "<"
+            else value <= self.limit
+        )
 
 
 _ID, _LIMITS = "inverse dynamics", "inverse dynamics with friction, CoP and torque limits"
@@ -49,51 +56,178 @@ _FILTER = "dynamics filter tick"
 _FILTER_ALL = "balanced filter tick with all limits"
 _STREAM = "a walk through the filter"
 _RIGID, _POINTS = "simulation step, rigid feet", "simulation step, 8 friction points"
-_SNAKE, _ROS, _LOCKSTEP = "Kane snake", "ROS, state in to torque out, 1 kHz, 30 joints", "ROS, simulator and controller in lock step"
+_SNAKE, _ROS, _LOCKSTEP = (
+    "Kane snake",
+    "ROS, state in to torque out, 1 kHz, 30 joints",
+    "ROS, simulator and controller in lock step",
+)
 _REAL = "simulated over real time at 1 kHz"
 
 GOALS = (
-    Goal("inverse_dynamics.minimum_torque", f"{_ID}, minimum torque", "floor_ID", "<=", 3.0, tolerance=1e-8),
-    Goal("inverse_dynamics.pseudo_inverse", f"{_ID}, pseudo-inverse", "floor_ID", "<=", 3.0, tolerance=1e-8),
-    Goal("inverse_dynamics.transition", f"{_ID}, transition", "floor_ID", "<=", 3.0, tolerance=1e-8),
+    Goal(
+        "inverse_dynamics.minimum_torque",
+        f"{_ID}, minimum torque",
+        "floor_ID",
+        "<=",
+        3.0,
+        tolerance=1e-8,
+    ),
+    Goal(
+        "inverse_dynamics.pseudo_inverse",
+        f"{_ID}, pseudo-inverse",
+        "floor_ID",
+        "<=",
+        3.0,
+        tolerance=1e-8,
+    ),
+    Goal(
+        "inverse_dynamics.transition", f"{_ID}, transition", "floor_ID", "<=", 3.0, tolerance=1e-8
+    ),
     Goal("inverse_dynamics.tsid", f"{_ID}, minimum torque", "a TSID tick", "<=", 1 / 7),
     Goal("inverse_dynamics.placo", f"{_ID}, minimum torque", "a placo tick", "<=", 1 / 5),
-    Goal("inverse_dynamics.pinv", f"{_ID}, pseudo-inverse", "np.linalg.pinv, literal: times faster", ">=", 6.5, tolerance=1e-9),
+    Goal(
+        "inverse_dynamics.pinv",
+        f"{_ID}, pseudo-inverse",
+        "np.linalg.pinv, literal: times faster",
+        ">=",
+        6.5,
+        tolerance=1e-9,
+    ),
     Goal("inverse_dynamics_limits.floor", _LIMITS, "floor_ID", "<=", 4.5),
-    Goal("inverse_dynamics_limits.reference", _LIMITS, "dense program, daqp: times faster", ">=", 4.0, tolerance=1e-6),
-    Goal("inverse_dynamics_limits.fading", f"{_LIMITS}, a sole that fades", "floor_ID", "<=", 4.5, tolerance=1e-6),
+    Goal(
+        "inverse_dynamics_limits.reference",
+        _LIMITS,
+        "dense program, daqp: times faster",
+        ">=",
+        4.0,
+        tolerance=1e-6,
+    ),
+    Goal(
+        "inverse_dynamics_limits.fading",
+        f"{_LIMITS}, a sole that fades",
+        "floor_ID",
+        "<=",
+        4.5,
+        tolerance=1e-6,
+    ),
     Goal("inverse_dynamics_limits.tsid", _LIMITS, "a TSID tick", "<=", 1 / 4),
-    Goal("inverse_dynamics_limits.worst", f"{_LIMITS}, worst of up to 10 000 states", "its median", "<=", 1.5),
-    Goal("inverse_dynamics_limits.worst_inside", f"{_LIMITS}, worst of those that can be met", "its median", "<=", 1.5),
-    Goal("inverse_dynamics_limits.worst_beyond", f"{_LIMITS}, worst of those that cannot", "its median", "<=", 1.5),
+    Goal(
+        "inverse_dynamics_limits.worst",
+        f"{_LIMITS}, worst of up to 10 000 states",
+        "its median",
+        "<=",
+        1.5,
+    ),
+    Goal(
+        "inverse_dynamics_limits.worst_inside",
+        f"{_LIMITS}, worst of those that can be met",
+        "its median",
+        "<=",
+        1.5,
+    ),
+    Goal(
+        "inverse_dynamics_limits.worst_beyond",
+        f"{_LIMITS}, worst of those that cannot",
+        "its median",
+        "<=",
+        1.5,
+    ),
     Goal("closed_chain.floor", _WS, "floor_ID", "<=", 4.0, tolerance=1e-8),
-    Goal("closed_chain.difference", f"{_WS}, torque", "least torque by contact forces: difference", "<=", 1e-8, "N·m", on_robot=False),
-    Goal("closed_chain_forward.compiled", f"{_FD} by W' M W", "pin.constraintDynamics", "<=", 3.0, tolerance=1e-8),
-    Goal("closed_chain_forward.unit_vectors", f"{_FD} by W' M W", "unit vectors, literal: times faster", ">=", 4.0, tolerance=1e-8),
+    Goal(
+        "closed_chain.difference",
+        f"{_WS}, torque",
+        "least torque by contact forces: difference",
+        "<=",
+        1e-8,
+        "N·m",
+        on_robot=False,
+    ),
+    Goal(
+        "closed_chain_forward.compiled",
+        f"{_FD} by W' M W",
+        "pin.constraintDynamics",
+        "<=",
+        3.0,
+        tolerance=1e-8,
+    ),
+    Goal(
+        "closed_chain_forward.unit_vectors",
+        f"{_FD} by W' M W",
+        "unit vectors, literal: times faster",
+        ">=",
+        4.0,
+        tolerance=1e-8,
+    ),
     Goal("filter.floor", _FILTER, "floor_Dyn", "<=", 4.3),
     Goal("filter.tsid", _FILTER, "a TSID tick", "<=", 0.4),
-    Goal("filter.literal", _FILTER, "pinv and projector, literal: times faster", ">=", 8.0, tolerance=1e-9),
+    Goal(
+        "filter.literal",
+        _FILTER,
+        "pinv and projector, literal: times faster",
+        ">=",
+        8.0,
+        tolerance=1e-9,
+    ),
     Goal("filter.balanced", _FILTER_ALL, "floor_Dyn", "<=", 10.0),
     Goal("filter.balanced_time", _FILTER_ALL, "time", "<=", 100.0, "us"),
     Goal("filter.balanced_tsid", _FILTER_ALL, "a TSID tick", "<=", 0.55),
     Goal("filter.balanced_one", f"{_FILTER_ALL}, one sole", "time", "<=", 100.0, "us"),
     Goal("filter_stream.worst", f"{_STREAM}, slowest tick", "its median", "<=", 1.5),
-    Goal("filter_stream.conditioning", f"{_STREAM}, conditioning of a frame", "time", "<=", 50.0, "us"),
+    Goal(
+        "filter_stream.conditioning",
+        f"{_STREAM}, conditioning of a frame",
+        "time",
+        "<=",
+        50.0,
+        "us",
+    ),
     Goal("filter_stream.pace", f"{_STREAM}, one core", "real time", ">=", 20.0),
-    Goal("filter_stream.teleoperation", "teleoperation of two hands, a tick", "time", "<=", 150.0, "us"),
+    Goal(
+        "filter_stream.teleoperation",
+        "teleoperation of two hands, a tick",
+        "time",
+        "<=",
+        150.0,
+        "us",
+    ),
     Goal("simulation_rigid.compiled", _RIGID, "pin.constraintDynamics", "<=", 1.33),
     Goal("simulation_rigid.mujoco", _RIGID, "mj_step", "<=", 1.0),
     Goal("simulation_points.mujoco_compiled", f"{_POINTS}, compiled", "mj_step", "<=", 2.0),
     Goal("simulation_points.mujoco_numpy", f"{_POINTS}, numpy", "mj_step", "<=", 3.5),
-    Goal("simulation_points.iterations", f"{_POINTS}, 4 contact iterations", "1 iteration", "<=", 1.7),
+    Goal(
+        "simulation_points.iterations", f"{_POINTS}, 4 contact iterations", "1 iteration", "<=", 1.7
+    ),
     Goal("real_time.points", f"{_REAL}, friction points", "real time", ">=", 30.0),
     Goal("real_time.rigid", f"{_REAL}, rigid feet", "real time", ">=", 48.0),
     Goal("real_time.node", f"{_REAL}, free-running ROS node", "real time", ">=", 8.0),
-    Goal("snake.rnea", f"{_SNAKE}, 100 links", "pin.rnea of the same chain", "<=", 0.2, tolerance=1e-9, on_robot=False),
+    Goal(
+        "snake.rnea",
+        f"{_SNAKE}, 100 links",
+        "pin.rnea of the same chain",
+        "<=",
+        0.2,
+        tolerance=1e-9,
+        on_robot=False,
+    ),
     Goal("snake.growth", f"{_SNAKE}, 1000 links", "100 links", "<=", 12.0, on_robot=False),
-    Goal("snake.compiled", f"{_SNAKE}, 1000 links, compiled", "time", "<=", 25.0, "us", on_robot=False),
+    Goal(
+        "snake.compiled",
+        f"{_SNAKE}, 1000 links, compiled",
+        "time",
+        "<=",
+        25.0,
+        "us",
+        on_robot=False,
+    ),
     Goal("snake.numpy", f"{_SNAKE}, 1000 links, numpy", "time", "<=", 60.0, "us", on_robot=False),
-    Goal("snake.operations", f"{_SNAKE}, operations, worst of all n >= 2", "the paper's", "<", 1.0, on_robot=False),
+    Goal(
+        "snake.operations",
+        f"{_SNAKE}, operations, worst of all n >= 2",
+        "the paper's",
+        "<",
+        1.0,
+        on_robot=False,
+    ),
     Goal("ros.echo", _ROS, "a bare rclpy echo of the same messages", "<=", 2.0),
     Goal("ros.median", _ROS, "median", "<=", 0.4, "ms"),
     Goal("ros.p99", _ROS, "99th percentile", "<=", 1.5, "ms"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times of several callables taken side by side, so that whatever the machine does meanwhile it does to all of them."""
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def interleave(
     if len(set(names)) < len(names):
         raise HumanoidDynamicsError(f"contenders need different names, received {', '.join(names)}")
     if rounds < 1 or warm_up < 0:
-        raise HumanoidDynamicsError(f"received {rounds} rounds after {warm_up} to warm up, expected at least 1 after at least 0")
+        raise HumanoidDynamicsError(
+            f"received {rounds} rounds after {warm_up} to warm up, expected at least 1 after at least 0"
+        )
     with one_core(), no_collection():
         _run(contenders, warm_up, before_round, None)
         times = _run(contenders, rounds, before_round, after_round)
@@ -177,7 +180,9 @@ def _run(
             start = perf_counter_ns()
             told = call()
             stop = perf_counter_ns()
-            times[index][number] = told if contender.tells and isinstance(told, int) else stop - start
+            times[index][number] = (
+                told if contender.tells and isinstance(told, int) else stop - start
+            )
         if after_round is not None:
             after_round(number + 1)
     return times

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics on two soles: the rules, and the pseudo-inverse taken literally."""
 
 from __future__ import annotations
@@ -38,13 +39,21 @@ def build_inverse_dynamics(stand: Stand) -> Race:
     rules = [name for name in RULES if f"{PATH}.{name}" in {goal.name for goal in GOALS}]
     ticks = {name: build_tick(stand, name) for name in rules}
     literal = build_literal(stand)
-    contenders = [build_floor_id(stand), *(Contender(name, tick) for name, tick in ticks.items()), Contender(LITERAL, literal)]
+    contenders = [
+        build_floor_id(stand),
+        *(Contender(name, tick) for name, tick in ticks.items()),
+        Contender(LITERAL, literal),
+    ]
     with suppress(MissingExtraError, UnsupportedRobotError):
         contenders.append(build_inverse(stand.robot))
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         rows = {
-            f"{PATH}.{name}": compare(times[name], times[FLOOR_ID], stand.worst(partial(measure_motion_error, stand, tick)))
+            f"{PATH}.{name}": compare(
+                times[name],
+                times[FLOOR_ID],
+                stand.worst(partial(measure_motion_error, stand, tick)),
+            )
             for name, tick in ticks.items()
         }
         error = stand.worst(lambda: float(np.abs(ticks[SAME_ANSWER]().tau - literal()).max()))
@@ -81,12 +90,17 @@ def build_literal(stand: Stand) -> Callable[[], Vector]:
     model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
     count = len(robot.actuated_v)
     S = np.eye(robot.nv)[robot.actuated_v]
-    bases = [(frame, wrench_basis(robot.surface(name)).T) for frame, name in zip(stand.frames, robot.stance, strict=True)]
+    bases = [
+        (frame, wrench_basis(robot.surface(name)).T)
+        for frame, name in zip(stand.frames, robot.stance, strict=True)
+    ]
 
     def solve() -> Vector:
         force = pin.rnea(model, data, q, v, a)
         pin.computeJointJacobians(model, data, q)
-        rows = [basis @ pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame, basis in bases]
+        rows = [
+            basis @ pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame, basis in bases
+        ]
         inverse = np.linalg.pinv(np.vstack((S, *rows)).T)  # noqa: TID251 - the literal route is what is compared
         torque: Vector = (inverse @ force)[:count]
         return torque

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics inside limits while the robot sways: at times well inside, at times on them, at times beyond what feet can do."""
 
 from __future__ import annotations
@@ -71,9 +72,7 @@ def build_limits(stand: Stand) -> Race:
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         spent = measure_states(robot, solver, min(ALL_STATES, STATES_PER_CALL * times[RULE].calls))
         on, beyond = len(spent["qp"]), len(spent["qp_soft"])
-        note = (
-            f"friction {SLIPPERY}; of {sum(map(len, spent.values()))} states {on} are on a limit, {beyond} beyond all and get the nearest"
-        )
+        note = f"friction {SLIPPERY}; of {sum(map(len, spent.values()))} states {on} are on a limit, {beyond} beyond all and get the nearest"
         error = 0.0
         for number in range(len(motions)):
             use(number)
@@ -83,12 +82,16 @@ def build_limits(stand: Stand) -> Race:
         return {
             f"{PATH}.reference": compare_faster(times[RULE], times[REFERENCE], error),
             f"{PATH}.floor": compare(times[RULE], times[FLOOR_ID], None, note),
-            f"{PATH}.fading": compare(times[load_transfer.RULE], times[FLOOR_ID], *check_passing(robot, fading, passing)),
+            f"{PATH}.fading": compare(
+                times[load_transfer.RULE], times[FLOOR_ID], *check_passing(robot, fading, passing)
+            ),
             **rate_worst(spent, note),
         }
 
     ours = [Contender(RULE, tick), Contender(load_transfer.RULE, fade)]
-    return build_warm_race(PATH, [build_floor_id(stand), *ours, Contender(REFERENCE, reference)], measure, use)
+    return build_warm_race(
+        PATH, [build_floor_id(stand), *ours, Contender(REFERENCE, reference)], measure, use
+    )
 
 
 def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | None]:
@@ -105,7 +108,11 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
     """
     dynamics = ContactDynamics(robot)
     model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
-    rows, objective, na = ContactRows(dynamics), TorqueObjective(dynamics, WRENCH_WEIGHT), len(robot.actuated_v)
+    rows, objective, na = (
+        ContactRows(dynamics),
+        TorqueObjective(dynamics, WRENCH_WEIGHT),
+        len(robot.actuated_v),
+    )
     H = np.zeros((na + dynamics.size, na + dynamics.size))
     H[:na, :na], H[na:, na:] = np.eye(na), NEXT_TO_NOTHING * objective.H_x
     S, effort = np.eye(robot.nv)[:, robot.actuated_v], robot.limits.effort[robot.actuated_v]
@@ -116,9 +123,14 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
     def solve() -> Vector | None:
         force = pin.rnea(model, data, q, v, a)
         pin.computeJointJacobians(model, data, q)
-        J = np.vstack([pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame in stand.frames])
+        J = np.vstack(
+            [pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame in stand.frames]
+        )
         A = np.block([[S, J.T], [np.zeros((len(rows.b), na)), rows.A]])
-        upper, lower = np.concatenate((bound, force, rows.b)), np.concatenate((-bound, force, np.full(len(rows.b), -np.inf)))
+        upper, lower = (
+            np.concatenate((bound, force, rows.b)),
+            np.concatenate((-bound, force, np.full(len(rows.b), -np.inf))),
+        )
         z, _, flag, _ = daqp.solve(H, np.zeros(len(H)), A, upper, lower, sense)
         torque: Vector = z[:na]
         return torque if flag == 1 else None
@@ -139,7 +151,11 @@ def build_sway(robot: RobotModel, count: int) -> tuple[Motion, ...]:
         a = JOINT_ACCELERATION * rng.standard_normal(robot.nv)
         a[:6] = 0.0
         a[:2] = rng.uniform(-SWAY, SWAY, 2)
-        q = np.array(pin.integrate(robot.model, robot.posture, POSTURE_SPREAD * rng.standard_normal(robot.nv)))
+        q = np.array(
+            pin.integrate(
+                robot.model, robot.posture, POSTURE_SPREAD * rng.standard_normal(robot.nv)
+            )
+        )
         motions.append(Motion(q, SPEED * rng.standard_normal(robot.nv), a))
     return tuple(motions)
 
@@ -150,7 +166,12 @@ def make_slippery(robot: RobotModel) -> RobotModel:
     Args:
         robot: The robot.
     """
-    return replace(robot, surfaces={name: replace(surface, friction=SLIPPERY) for name, surface in robot.surfaces.items()})
+    return replace(
+        robot,
+        surfaces={
+            name: replace(surface, friction=SLIPPERY) for name, surface in robot.surfaces.items()
+        },
+    )
 
 
 def measure_states(robot: RobotModel, solver: InverseDynamics, states: int) -> dict[str, Vector]:
@@ -186,7 +207,10 @@ def rate_worst(spent: Mapping[str, Vector], note: str) -> dict[str, Measurement]
     """
     median = float(np.median(np.concatenate(list(spent.values()))))
     kinds = {"worst": PATHS, "worst_inside": INSIDE, "worst_beyond": BEYOND}
-    slowest = {kind: max((float(spent[path].max()) for path in paths if len(spent[path])), default=None) for kind, paths in kinds.items()}
+    slowest = {
+        kind: max((float(spent[path].max()) for path in paths if len(spent[path])), default=None)
+        for kind, paths in kinds.items()
+    }
     return {
         f"{PATH}.{kind}": Measurement(worst / median, ours=worst, against=median, note=note)
         for kind, worst in slowest.items()

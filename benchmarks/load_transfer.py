@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics inside limits while one sole has all but given its load to the other, so that it fades: two programs in one tick."""
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def build_passing(robot: RobotModel, motions: tuple[Motion, ...]) -> tuple[Passi
     return tuple(found)
 
 
-def check_passing(robot: RobotModel, solver: InverseDynamics, passing: tuple[Passing, ...]) -> tuple[float, str]:
+def check_passing(
+    robot: RobotModel, solver: InverseDynamics, passing: tuple[Passing, ...]
+) -> tuple[float, str]:
     """Return how far torques are from those found in plain arrays [N·m], and how many motions are on a limit or beyond all, in words.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On what it was measured: what a reader needs to compare two runs."""
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ from typing import Any
 from benchmarks.interleave import one_core
 from humanoid_dynamics.program import BLAS_VARIABLES
 
-PACKAGES = ("humanoid_dynamics", "pin", "numpy", "scipy", "numba", "mujoco", "tsid", "placo", "example-robot-data")
+PACKAGES = (
+    "humanoid_dynamics",
+    "pin",
+    "numpy",
+    "scipy",
+    "numba",
+    "mujoco",
+    "tsid",
+    "placo",
+    "example-robot-data",
+)
 CPU_INFO = Path("/proc/cpuinfo")
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One step of MuJoCo with the same robot on the same soles, as a time to read our simulation steps by.
 
 The robot stands on four corners of each sole; every step starts from the same settled state, with all corners in contact.
@@ -44,7 +45,10 @@ def build_step(robot: RobotModel) -> Contender:
         UnsupportedRobotError: If MuJoCo reads another robot, or none.
     """
     mujoco, model, data = _prepare(robot)
-    start = {name: np.array(getattr(data, name)) for name in ("qpos", "qvel", "qacc_warmstart", "qfrc_applied")}
+    start = {
+        name: np.array(getattr(data, name))
+        for name in ("qpos", "qvel", "qacc_warmstart", "qfrc_applied")
+    }
 
     def restore() -> None:
         for name, values in start.items():
@@ -77,14 +81,22 @@ def _prepare(robot: RobotModel) -> tuple[Any, Any, Any]:
     try:
         model = build_model(mujoco, robot)
     except ValueError as cause:
-        raise UnsupportedRobotError(STEP, [robot.name], f"MuJoCo refuses it, {' '.join(str(cause).split())}") from cause
+        raise UnsupportedRobotError(
+            STEP, [robot.name], f"MuJoCo refuses it, {' '.join(str(cause).split())}"
+        ) from cause
     data = mujoco.MjData(model)
     difference = compare_models(mujoco, model, data, robot)
     if difference > SAME_MODEL:
-        raise UnsupportedRobotError(STEP, [robot.name], f"MuJoCo reads another robot, its mass matrix differs by {difference:.3g}")
+        raise UnsupportedRobotError(
+            STEP,
+            [robot.name],
+            f"MuJoCo reads another robot, its mass matrix differs by {difference:.3g}",
+        )
     _settle(mujoco, model, data, robot)
     if data.ncon != 4 * len(robot.stance) or not np.abs(data.qvel).max() < STILL:
-        raise UnsupportedRobotError(STEP, [robot.name], "the robot does not come to rest on all corners of its soles")
+        raise UnsupportedRobotError(
+            STEP, [robot.name], "the robot does not come to rest on all corners of its soles"
+        )
     return mujoco, model, data
 
 
@@ -101,14 +113,28 @@ def build_model(mujoco: Any, robot: RobotModel) -> Any:
     spec = mujoco.MjSpec.from_string(bare_urdf(robot.urdf))
     spec.option.timestep = TIME_STEP
     spec.worldbody.first_body().add_freejoint()
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], contype=1, conaffinity=0)
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], contype=1, conaffinity=0
+    )
     for name in robot.stance:
         surface = robot.surface(name)
         for corner in place_corners(surface):
-            ball = {"type": mujoco.mjtGeom.mjGEOM_SPHERE, "size": [CORNER_RADIUS, 0.0, 0.0], "pos": corner.tolist(), "mass": 0.0}
-            spec.body(surface.link).add_geom(**ball, contype=0, conaffinity=1, friction=[surface.friction, 0.005, 0.0001])
+            ball = {
+                "type": mujoco.mjtGeom.mjGEOM_SPHERE,
+                "size": [CORNER_RADIUS, 0.0, 0.0],
+                "pos": corner.tolist(),
+                "mass": 0.0,
+            }
+            spec.body(surface.link).add_geom(
+                **ball, contype=0, conaffinity=1, friction=[surface.friction, 0.005, 0.0001]
+            )
     model = spec.compile()
-    for left_out in (model.dof_damping, model.dof_frictionloss, model.dof_armature, model.jnt_limited):
+    for left_out in (
+        model.dof_damping,
+        model.dof_frictionloss,
+        model.dof_armature,
+        model.jnt_limited,
+    ):
         left_out[:] = 0
     return model
 
@@ -122,7 +148,10 @@ def place_corners(surface: ContactSurface) -> Matrix:
     Returns:
         (4, 3) centres in the frame of its link [m].
     """
-    (x_0, y_0), (x_1, y_1) = surface.vertices[:, :2].min(axis=0), surface.vertices[:, :2].max(axis=0)
+    (x_0, y_0), (x_1, y_1) = (
+        surface.vertices[:, :2].min(axis=0),
+        surface.vertices[:, :2].max(axis=0),
+    )
     corners = np.array([[x, y, CORNER_RADIUS] for x in (x_0, x_1) for y in (y_0, y_1)])
     placed: Matrix = corners @ surface.X_LC.rotation.T + surface.X_LC.translation
     return placed
@@ -146,7 +175,9 @@ def compare_models(mujoco: Any, model: Any, data: Any, robot: RobotModel) -> flo
     joints = order[6:]
     ours = np.array(pin.crba(robot.model, robot.data(), robot.posture))
     ours = np.triu(ours) + np.triu(ours, 1).T
-    return float(max(np.abs(M[np.ix_(joints, joints)] - ours[6:, 6:]).max(), abs(M[0, 0] - robot.mass)))
+    return float(
+        max(np.abs(M[np.ix_(joints, joints)] - ours[6:, 6:]).max(), abs(M[0, 0] - robot.mass))
+    )
 
 
 def bare_urdf(text: str) -> str:
@@ -184,13 +215,19 @@ def _settle(mujoco: Any, model: Any, data: Any, robot: RobotModel) -> None:
     order = _place(mujoco, model, data, robot)
     M = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, M)
-    inertia = M[6:, 6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], M[:6, 6:])  # what the joints move, the base being free
+    inertia = M[6:, 6:] - M[6:, :6] @ np.linalg.solve(
+        M[:6, :6], M[:6, 6:]
+    )  # what the joints move, the base being free
     hold: Vector = np.zeros(model.nv)
-    hold[order[robot.actuated_v]] = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).tau
+    hold[order[robot.actuated_v]] = inverse_dynamics(
+        robot, State.at_rest(robot), np.zeros(robot.nv)
+    ).tau
     start = np.array(data.qpos[7:])
     for _ in range(SETTLING):
         data.qfrc_applied[:] = hold
-        data.qfrc_applied[6:] -= inertia @ (FREQUENCY**2 * (data.qpos[7:] - start) + 2.0 * FREQUENCY * data.qvel[6:])
+        data.qfrc_applied[6:] -= inertia @ (
+            FREQUENCY**2 * (data.qpos[7:] - start) + 2.0 * FREQUENCY * data.qvel[6:]
+        )
         mujoco.mj_step(model, data)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter of the paper: whole ticks in motion, compiled, in arrays, and with its least squares as printed [DF, sec. 4]."""
 
 from __future__ import annotations
@@ -23,9 +24,15 @@ from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATH = "filter"
-TICK, ARRAYS, LITERAL = "PaperFilter.tick", "PaperFilter.tick in arrays", "PaperFilter.tick, pinv and projector"
+TICK, ARRAYS, LITERAL = (
+    "PaperFilter.tick",
+    "PaperFilter.tick in arrays",
+    "PaperFilter.tick, pinv and projector",
+)
 PLAIN = "PaperFilter.tick without control point"
-NOTE = "a whole tick in motion: detection, control point, contact procedure, certificate, integration"
+NOTE = (
+    "a whole tick in motion: detection, control point, contact procedure, certificate, integration"
+)
 STATES, EVERY = 16, 10  # ticks
 SWAY, PERIOD = 0.02, 0.8  # rad, s
 
@@ -72,17 +79,28 @@ def build_paper_filter(stand: Stand) -> Race:
         return Contender(name, lambda: tool.step(now[0].reference), _place(tool, now))
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        worst = max(_difference(*(_ask(tools[name], moment) for name in (TICK, LITERAL))) for moment in moments)
+        worst = max(
+            _difference(*(_ask(tools[name], moment) for name in (TICK, LITERAL)))
+            for moment in moments
+        )
         both, one = times[balanced_filter.BOTH], times[balanced_filter.ONE]
         return {
             f"{PATH}.floor": compare(times[TICK], times[FLOOR_DYN], note=NOTE),
-            f"{PATH}.literal": replace(compare_faster(times[TICK], times[LITERAL], worst), note=NOTE),
+            f"{PATH}.literal": replace(
+                compare_faster(times[TICK], times[LITERAL], worst), note=NOTE
+            ),
             f"{PATH}.balanced": compare(both, times[FLOOR_DYN], note=balanced_filter.NOTE),
-            f"{PATH}.balanced_time": Measurement(both.median, both.median, note=balanced_filter.NOTE),
+            f"{PATH}.balanced_time": Measurement(
+                both.median, both.median, note=balanced_filter.NOTE
+            ),
             f"{PATH}.balanced_one": Measurement(one.median, one.median, note=balanced_filter.NOTE),
         }
 
-    contenders = [build_floor_dyn(stand), *(contend(name) for name in tools), *balanced_filter.build_balanced(stand)]
+    contenders = [
+        build_floor_dyn(stand),
+        *(contend(name) for name in tools),
+        *balanced_filter.build_balanced(stand),
+    ]
     return build_warm_race(PATH, contenders, measure, use)
 
 
@@ -101,8 +119,13 @@ def record_moments(robot: RobotModel) -> list[Moment]:
     rate, moments = 2.0 * np.pi / PERIOD, []
     for row in range(STATES * EVERY):
         phase = rate * row * tool.style.dt
-        q = pin.integrate(robot.model, robot.posture, 0.5 * SWAY * (1.0 - np.cos(phase)) * direction)
-        v, a = 0.5 * SWAY * rate * np.sin(phase) * direction, 0.5 * SWAY * rate**2 * np.cos(phase) * direction
+        q = pin.integrate(
+            robot.model, robot.posture, 0.5 * SWAY * (1.0 - np.cos(phase)) * direction
+        )
+        v, a = (
+            0.5 * SWAY * rate * np.sin(phase) * direction,
+            0.5 * SWAY * rate**2 * np.cos(phase) * direction,
+        )
         moment = Moment(State(tool.q, tool.v), PaperReference(q, v, a))
         tool.step(moment.reference)
         if row % EVERY == EVERY - 1:
@@ -128,7 +151,9 @@ def _ask(tool: PaperFilter, moment: Moment) -> PaperFrame:
 
 def _difference(one: PaperFrame, other: PaperFrame) -> float:
     """Return the largest difference, of wrenches and torques as a share of the largest."""
-    return max(_share(one.a, other.a), _share(one.wrenches, other.wrenches), _share(one.tau, other.tau))
+    return max(
+        _share(one.a, other.a), _share(one.wrenches, other.wrenches), _share(one.tau, other.tau)
+    )
 
 
 def _share(x: Vector, y: Vector) -> float:

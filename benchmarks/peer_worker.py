@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The other side of ``peers``: a script for another interpreter, which has a peer and numpy, but need not have this package.
 
 A line of JSON says what to build; the answer is a line with its version, or why there is none.  Each further line asks for a tick at a
@@ -75,7 +76,16 @@ def build_tsid(order: dict[str, Any], path: str) -> Tick:
     for sole in order["soles"]:
         x, y = sole["length"] / 2.0, sole["width"] / 2.0
         corners = np.array([[-x, -x, x, x], [-y, y, -y, y], [0.0] * 4])
-        contact = tsid.Contact6d(sole["link"], robot, sole["link"], corners, np.array([0.0, 0.0, 1.0]), sole["friction"], 1.0, 1e4)
+        contact = tsid.Contact6d(
+            sole["link"],
+            robot,
+            sole["link"],
+            corners,
+            np.array([0.0, 0.0, 1.0]),
+            sole["friction"],
+            1.0,
+            1e4,
+        )
         contact.setReference(robot.framePosition(data, model.getFrameId(sole["link"])))
         formulation.addRigidContact(contact, 1e-5)
         contacts.append(contact)

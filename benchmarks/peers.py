@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peers that do not live beside us: timed in another interpreter, in turn with our own calls."""
 
 from __future__ import annotations
@@ -69,16 +70,24 @@ def open_peers(pythons: Sequence[str], stand: Stand | None) -> Iterator[Peers]:
                     contenders[peer], versions[peer] = _contender(peer, process), answer["version"]
                 else:
                     problems.setdefault(peer, answer["problem"])
-        yield Peers(contenders, versions, {peer: why for peer, why in problems.items() if peer not in contenders})
+        yield Peers(
+            contenders,
+            versions,
+            {peer: why for peer, why in problems.items() if peer not in contenders},
+        )
 
 
 @contextmanager
 def _process(python: str) -> Iterator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen([python, str(WORKER)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            [python, str(WORKER)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
     except OSError as cause:
-        raise HumanoidDynamicsError(f"--peer-python: received {python!r}, expected the path of a Python interpreter: {cause}") from cause
+        raise HumanoidDynamicsError(
+            f"--peer-python: received {python!r}, expected the path of a Python interpreter: {cause}"
+        ) from cause
     with process:
         try:
             yield process
@@ -119,7 +128,9 @@ def _contender(peer: str, process: subprocess.Popen[str]) -> Contender:
     def tick() -> int:
         told = _ask(process, str(next(numbers)))
         if not told:
-            raise HumanoidDynamicsError(f"{peer} ended in the middle of the run, with exit code {process.poll()}")
+            raise HumanoidDynamicsError(
+                f"{peer} ended in the middle of the run, with exit code {process.poll()}"
+            )
         return int(told)
 
     return Contender(peer, tick, tells=True)
@@ -130,7 +141,9 @@ def _order(peer: str, stand: Stand) -> dict[str, object]:
     for name in robot.stance:
         surface = robot.surface(name)
         length, width = np.ptp(surface.vertices[:, :2], axis=0).tolist()
-        soles.append({"link": surface.link, "length": length, "width": width, "friction": surface.friction})
+        soles.append(
+            {"link": surface.link, "length": length, "width": width, "friction": surface.friction}
+        )
     return {
         "peer": peer,
         "urdf": bare_urdf(robot.urdf),

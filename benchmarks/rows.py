@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A goal beside what was measured: one row of the table."""
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ def build_warm_race(
         use(now)
         ready()
 
-    return Race(name, [replace(each, before=partial(warm, each)) for each in contenders], measure, begin)
+    return Race(
+        name, [replace(each, before=partial(warm, each)) for each in contenders], measure, begin
+    )
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ class Row:
         }
 
 
-def build_row(goal: Goal, measured: Measurement | None, *, judged: bool, note: str = NOT_HERE) -> Row:
+def build_row(
+    goal: Goal, measured: Measurement | None, *, judged: bool, note: str = NOT_HERE
+) -> Row:
     """Return the row of a goal.
 
     Args:
@@ -148,7 +153,9 @@ def build_row(goal: Goal, measured: Measurement | None, *, judged: bool, note: s
     return Row(goal, measured, counts, measured.note)
 
 
-def compare(ours: Timing, against: Timing, error: float | None = None, note: str = "") -> Measurement:
+def compare(
+    ours: Timing, against: Timing, error: float | None = None, note: str = ""
+) -> Measurement:
     """Return our time over another.
 
     Args:

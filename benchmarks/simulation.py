@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of the world beside a step of MuJoCo and Pinocchio's constrained dynamics: a robot that stands, held by its drives.
 
 The robot is that of MuJoCo: it has neither damping nor dry friction in its joints, and no limits.  Every step is a whole one, as
@@ -30,7 +31,12 @@ from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATHS = ("simulation_rigid", "simulation_points", "real_time")
-RIGID, POINTS, ARRAYS, SLIDING = "World, rigid feet", "World, 8 points", "World, 8 points, numpy", "World, 8 points that slide"
+RIGID, POINTS, ARRAYS, SLIDING = (
+    "World, rigid feet",
+    "World, 8 points",
+    "World, 8 points, numpy",
+    "World, 8 points that slide",
+)
 POINTS_RUN, RIGID_RUN = "run of World, 8 points", "run of World, rigid feet"
 TIME_STEP = 1e-3  # s
 RUN = 25  # steps in one go
@@ -40,7 +46,9 @@ GLIDE = 0.3  # m/s
 FOUR = 4.0
 
 
-def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list[Race], tuple[str, ...]]:
+def build_simulation(
+    stand: Stand, names: Collection[str] = PATHS
+) -> tuple[list[Race], tuple[str, ...]]:
     """Return the race of single steps and that of runs, and why MuJoCo is missing in it, if it is.
 
     Args:
@@ -58,17 +66,30 @@ def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list
     except (MissingExtraError, UnsupportedRobotError) as reason:
         notes.append(f"{STEP} is not timed: {reason}")
     stand.use(0)
-    contenders.append(Contender(PEER, build_constraint_dynamics(stand, np.zeros(len(stand.robot.actuated_v)))))
+    contenders.append(
+        Contender(PEER, build_constraint_dynamics(stand, np.zeros(len(stand.robot.actuated_v))))
+    )
     compiled = is_compiler_installed()
     if not compiled:
         notes.append("numba is not installed: no compiled step is timed")
-    rigid, points = (_stand_still(stand.robot, law, compiled=compiled) for law in ("paper", "friction"))
-    arrays, sliding = (_stand_still(stand.robot, "friction", compiled=choice) for choice in (False, compiled))
+    rigid, points = (
+        _stand_still(stand.robot, law, compiled=compiled) for law in ("paper", "friction")
+    )
+    arrays, sliding = (
+        _stand_still(stand.robot, "friction", compiled=choice) for choice in (False, compiled)
+    )
     _glide(sliding)
     contenders += [Contender(RIGID, _steps(rigid)), Contender(ARRAYS, _steps(arrays))]
-    contenders += [Contender(name, _steps(world), _put_back(world)) for name, world in ((POINTS, points), (SLIDING, sliding))]
+    contenders += [
+        Contender(name, _steps(world), _put_back(world))
+        for name, world in ((POINTS, points), (SLIDING, sliding))
+    ]
     runs = [Contender(POINTS_RUN, _run(points)), Contender(RIGID_RUN, _run(rigid))]
-    steps = Race("simulation", contenders, lambda times: _measure(times, float(sliding.tables.numbers[ROUNDS])))
+    steps = Race(
+        "simulation",
+        contenders,
+        lambda times: _measure(times, float(sliding.tables.numbers[ROUNDS])),
+    )
     return [steps, Race("real_time", runs, _measure_runs)], tuple(notes)
 
 
@@ -83,14 +104,24 @@ def list_corners(robot: RobotModel) -> tuple[TouchPoint, ...]:
         surface = robot.surface(name)
         down = surface.X_LC.rotation[:, 2] * CORNER_RADIUS
         corners = enumerate(place_corners(surface))
-        points += [TouchPoint(f"{name}.{k}", surface.link, corner - down, 0.0, surface.friction) for k, corner in corners]
+        points += [
+            TouchPoint(f"{name}.{k}", surface.link, corner - down, 0.0, surface.friction)
+            for k, corner in corners
+        ]
     return tuple(points)
 
 
 def _stand_still(robot: RobotModel, contact: str, *, compiled: bool) -> World:
     drive, none = build_drive(robot, STIFFNESS, DAMPING), read_only(np.zeros(robot.nv))
     bare = replace(robot, damping=none, friction=none)
-    setup = Setup(terrain=(build_plane(),), points=list_corners(robot), contact=contact, drive=drive, compiled=compiled, limits=False)
+    setup = Setup(
+        terrain=(build_plane(),),
+        points=list_corners(robot),
+        contact=contact,
+        drive=drive,
+        compiled=compiled,
+        limits=False,
+    )
     world = World(bare, setup)
     for _ in range(SETTLING):
         world.step(TIME_STEP)
@@ -125,7 +156,10 @@ def _glide(world: World) -> None:
 
 
 def _measure_runs(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-    return {"real_time.points": _compare_with_time(times[POINTS_RUN]), "real_time.rigid": _compare_with_time(times[RIGID_RUN])}
+    return {
+        "real_time.points": _compare_with_time(times[POINTS_RUN]),
+        "real_time.rigid": _compare_with_time(times[RIGID_RUN]),
+    }
 
 
 def _compare_with_time(run: Timing) -> Measurement:
@@ -135,13 +169,19 @@ def _compare_with_time(run: Timing) -> Measurement:
 
 def _measure(times: Mapping[str, Timing], solved: float) -> dict[str, Measurement]:
     measured = {
-        "simulation_rigid.compiled": compare(times[RIGID], times[PEER], note="ours with detection, drives, books and report"),
+        "simulation_rigid.compiled": compare(
+            times[RIGID], times[PEER], note="ours with detection, drives, books and report"
+        ),
     }
     if solved > 1.0:  # one system more costs as much as another
-        more = (times[SLIDING].median - times[POINTS].median) * min(1.0, (FOUR - 1.0) / (solved - 1.0))
+        more = (times[SLIDING].median - times[POINTS].median) * min(
+            1.0, (FOUR - 1.0) / (solved - 1.0)
+        )
         value = 1.0 + more / times[POINTS].median
         said = f"from a step that slides and solves {solved:.0f} systems"
-        measured["simulation_points.iterations"] = Measurement(value, value * times[POINTS].median, times[POINTS].median, note=said)
+        measured["simulation_points.iterations"] = Measurement(
+            value, value * times[POINTS].median, times[POINTS].median, note=said
+        )
     if STEP in times:
         measured["simulation_rigid.mujoco"] = compare(times[RIGID], times[STEP])
         measured["simulation_points.mujoco_compiled"] = compare(times[POINTS], times[STEP])

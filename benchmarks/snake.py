@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The snake by Kane's equations: beside Pinocchio's tree of the same chain, longer, interpreted, and in operations beside the paper."""
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from benchmarks.interleave import Contender, Timing
 from benchmarks.rows import Measurement, Race, compare
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.snake import PreparedSnake, SnakeModel, SnakeState, build_snake_urdf, compute_kinetic_energy, to_robot_state
+from humanoid_dynamics.snake import (
+    PreparedSnake,
+    SnakeModel,
+    SnakeState,
+    build_snake_urdf,
+    compute_kinetic_energy,
+    to_robot_state,
+)
 from humanoid_dynamics.snake.counts import PAPER_TOTALS, measure_operations, sum_paper_steps
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
@@ -38,12 +46,17 @@ def build_snake() -> Race:
         return {
             f"{PATH}.rnea": compare(times[short.name], times[RNEA], error, note),
             f"{PATH}.growth": compare(times[long.name], times[short.name], None, note),
-            f"{PATH}.compiled": Measurement(times[long.name].median, times[long.name].median, note=note),
+            f"{PATH}.compiled": Measurement(
+                times[long.name].median, times[long.name].median, note=note
+            ),
             f"{PATH}.numpy": Measurement(times[NUMPY].median, times[NUMPY].median),
             f"{PATH}.operations": Measurement(compare_operations()),
         }
 
-    contenders = [Contender(short.name, short.build_tick()), Contender(long.name, long.build_tick())]
+    contenders = [
+        Contender(short.name, short.build_tick()),
+        Contender(long.name, long.build_tick()),
+    ]
     contenders.append(Contender(NUMPY, long.build_tick(compiled=False)))
     return Race(PATH, [*contenders, Contender(RNEA, _build_rnea(robot, short))], measure)
 
@@ -59,8 +72,14 @@ def compare_operations() -> float:
     """
     links = range(2, COUNTED + 1)
     ours = [measure_operations("linear", n).total for n in links]
-    paper = [min(PAPER_TOTALS["kane"].at(n).total, sum_paper_steps("kane").at(n).total) for n in links]
-    if np.diff(ours, 2).any() or (np.diff(paper, 2) < 0).any() or paper[-1] - paper[-2] <= ours[-1] - ours[-2]:
+    paper = [
+        min(PAPER_TOTALS["kane"].at(n).total, sum_paper_steps("kane").at(n).total) for n in links
+    ]
+    if (
+        np.diff(ours, 2).any()
+        or (np.diff(paper, 2) < 0).any()
+        or paper[-1] - paper[-2] <= ours[-1] - ours[-2]
+    ):
         return float("inf")
     return max(mine / theirs for mine, theirs in zip(ours, paper, strict=True))
 
@@ -77,19 +96,35 @@ class _Question:
         self.torques = 0.1 * rng.standard_normal(n - 1)
 
     def build_tick(self, compiled: bool | None = None) -> Callable[[], object]:
-        snake, theta, u, torques = PreparedSnake(self.model, compiled=compiled), self.theta, self.u, self.torques
+        snake, theta, u, torques = (
+            PreparedSnake(self.model, compiled=compiled),
+            self.theta,
+            self.u,
+            self.torques,
+        )
         return lambda: snake.tick(theta, u, torques)
 
     def measure_error(self) -> float:
         """Return how far the accelerations are from those of Lagrange's method, relative to the larger of 1 and the largest."""
-        ours, theirs = (PreparedSnake(self.model, mode).tick(self.theta, self.u, self.torques).u_dot for mode in ("linear", "lagrange"))
+        ours, theirs = (
+            PreparedSnake(self.model, mode).tick(self.theta, self.u, self.torques).u_dot
+            for mode in ("linear", "lagrange")
+        )
         return float(np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max()))
 
     def measure_energy_error(self, robot: RobotModel) -> float:
         """Return the relative difference of the kinetic energies, which shows that both chains are the same."""
         state = SnakeState(self.theta, self.u)
         energy = compute_kinetic_energy(self.model, state)
-        return abs(float(pin.computeKineticEnergy(robot.model, robot.data(), *to_robot_state(self.model, state))) / energy - 1.0)
+        return abs(
+            float(
+                pin.computeKineticEnergy(
+                    robot.model, robot.data(), *to_robot_state(self.model, state)
+                )
+            )
+            / energy
+            - 1.0
+        )
 
 
 def _build_rnea(robot: RobotModel, question: _Question) -> Callable[[], object]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The question all routes are asked: a robot on its soles, moving a little, the soles at rest."""
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ class Stand:
 
     def mechanism(self) -> Mechanism:
         """Return the robot with its soles held, a work space of its own."""
-        return Mechanism(self.robot, [build_contact(self.robot, name) for name in self.robot.stance])
+        return Mechanism(
+            self.robot, [build_contact(self.robot, name) for name in self.robot.stance]
+        )
 
     def worst(self, difference: Callable[[], float]) -> float:
         """Return the largest of a number over all motions.
@@ -112,13 +115,19 @@ def build_stand(name: str) -> Stand:
 def _check_soles(robot: RobotModel) -> None:
     """Refuse a robot whose only constraints are not soles that carry whole wrenches: floors and literal routes are made for those."""
     if not robot.stance:
-        raise UnsupportedRobotError("bench", [robot.name], "a robot that stands on no contact surface")
-    points = [name for name in robot.stance if wrench_basis(robot.surface(name)).shape[1] < WHOLE_WRENCH]
+        raise UnsupportedRobotError(
+            "bench", [robot.name], "a robot that stands on no contact surface"
+        )
+    points = [
+        name for name in robot.stance if wrench_basis(robot.surface(name)).shape[1] < WHOLE_WRENCH
+    ]
     if points:
         raise UnsupportedRobotError("bench", points, "soles that carry no whole wrench")
     if robot.loops or robot.mimics:
         closures = [loop.name for loop in robot.loops] + [mimic.joint for mimic in robot.mimics]
-        raise UnsupportedRobotError("bench", closures, "a robot with loops or joints that follow others")
+        raise UnsupportedRobotError(
+            "bench", closures, "a robot with loops or joints that follow others"
+        )
 
 
 def _build_motions(robot: RobotModel) -> tuple[Motion, ...]:
@@ -126,10 +135,17 @@ def _build_motions(robot: RobotModel) -> tuple[Motion, ...]:
     mechanism = Mechanism(robot, [build_contact(robot, name) for name in robot.stance])
     motions = []
     for _ in range(STATES):
-        q = np.array(pin.integrate(robot.model, robot.posture, POSTURE_SPREAD * rng.standard_normal(robot.nv)))
+        q = np.array(
+            pin.integrate(
+                robot.model, robot.posture, POSTURE_SPREAD * rng.standard_normal(robot.nv)
+            )
+        )
         mechanism.place(q)
         v = mechanism.null_space.Gamma @ (SPEED * rng.standard_normal(mechanism.nu))
         mechanism.update(q, v)
-        a = mechanism.null_space.Gamma @ (ACCELERATION * rng.standard_normal(mechanism.nu)) + mechanism.null_space.beta
+        a = (
+            mechanism.null_space.Gamma @ (ACCELERATION * rng.standard_normal(mechanism.nu))
+            + mechanism.null_space.beta
+        )
         motions.append(Motion(q, v, a))
     return tuple(motions)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States no controller should ask about: each must get finite torques with a reason, inside their limits where a rule keeps them."""
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ MOST_TOLD = 10
 TOLD = 16  # of so many answers one is asked for reasons and margins as well, which take longer than the answer
 MARGINS = ("normal_margin", "friction_margin", "cop_margin", "yaw_margin", "torque_margin")
 Question = tuple[Vector, Vector, Vector, Vector]
-KEPT = (AnswerStatus.OK, AnswerStatus.INCONSISTENT_CONTACT)  # inside all limits; wild states move what touches
+KEPT = (
+    AnswerStatus.OK,
+    AnswerStatus.INCONSISTENT_CONTACT,
+)  # inside all limits; wild states move what touches
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,9 @@ class WildReport:
     residual: float
 
 
-def run_wild(robot: RobotModel, states: int, seed: int, progress: Callable[[float], object] | None = None) -> WildReport:
+def run_wild(
+    robot: RobotModel, states: int, seed: int, progress: Callable[[float], object] | None = None
+) -> WildReport:
     """Ask every rule in turn, and one that keeps limits always, about wild states.
 
     Positions are beyond all limits, speeds up to 20 rad/s, contacts contradict each other, legs are straight, and some numbers are none.
@@ -68,11 +74,16 @@ def run_wild(robot: RobotModel, states: int, seed: int, progress: Callable[[floa
     residual = 0.0
     for number in range(states):
         question, poisoned = _draw(robot, len(solver.contacts), rng)
-        for rule, answer in ((solver.rule, solver.solve(*question)), _also(solver, rules[number % len(rules)])):
+        for rule, answer in (
+            (solver.rule, solver.solve(*question)),
+            _also(solver, rules[number % len(rules)]),
+        ):
             certificate = answer.certificate
             statuses[certificate.status] += 1
             paths[certificate.path] += 1
-            fault = _fault(answer, effort, rule.limited) or (_tell(answer, rule.limited, poisoned) if number % TOLD == 0 else "")
+            fault = _fault(answer, effort, rule.limited) or (
+                _tell(answer, rule.limited, poisoned) if number % TOLD == 0 else ""
+            )
             if fault and len(faults) < MOST_TOLD:
                 faults.append(f"state {number}, {rule.name}: {fault}")
             if certificate.status in KEPT and number % TOLD == 0:
@@ -94,7 +105,9 @@ def _draw(robot: RobotModel, contacts: int, rng: np.random.Generator) -> tuple[Q
     q = np.array(pin.integrate(robot.model, neutral, rng.uniform(-spread, spread, robot.nv)))
     v = rng.uniform(-FASTEST, FASTEST, robot.nv) * (kind > AT_REST)
     a = rng.uniform(-1.0, 1.0, robot.nv) * 10.0 ** rng.uniform(-1.0, 3.0)
-    shares = rng.dirichlet(np.ones(contacts)) * (rng.random(contacts) < 0.7) if contacts else np.zeros(0)
+    shares = (
+        rng.dirichlet(np.ones(contacts)) * (rng.random(contacts) < 0.7) if contacts else np.zeros(0)
+    )
     shares = shares / shares.sum() if shares.any() else shares
     poisoned = rng.random() < POISONED
     if poisoned:
@@ -118,10 +131,16 @@ def _fault(answer: Answer, effort: Vector, limited: bool) -> str:
 def _tell(answer: Answer, limited: bool, poisoned: bool) -> str:
     """Say what is wrong with reasons, margins or the residual; empty where nothing is."""
     facts = answer.certificate.as_dict()
-    if (facts["status"] == AnswerStatus.OK) != (not facts["reasons"]) or (facts["status"] in KEPT and poisoned):
+    if (facts["status"] == AnswerStatus.OK) != (not facts["reasons"]) or (
+        facts["status"] in KEPT and poisoned
+    ):
         return f"status {facts['status']} with {len(facts['reasons'])} reasons"
     if facts["status"] != AnswerStatus.INVALID_INPUT and not np.isfinite(facts["residual"]):
         return "a residual that is not finite"
-    if limited and facts["status"] == AnswerStatus.UNSUPPORTED and "lacks" not in facts["reasons"][0]:
+    if (
+        limited
+        and facts["status"] == AnswerStatus.UNSUPPORTED
+        and "lacks" not in facts["reasons"][0]
+    ):
         return f"not told what is lacking, but: {facts['reasons'][0]}"
     return "a margin that is not a number" if any(np.isnan(facts[name]) for name in MARGINS) else ""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How ``make docs`` builds the pages: sphinx over the Markdown of the project, read where it lies; a warning is an error."""
 
 project = "humanoid_dynamics"
@@ -6,7 +7,16 @@ project_copyright = author
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
 include_patterns = ["README.md", "CONTRIBUTING.md", "docs/*.md"]
-exclude_patterns = [".*", "build", "dist", "install", "log", "*.egg-info", "humanoid_dynamics", "test"]
+exclude_patterns = [
+    ".*",
+    "build",
+    "dist",
+    "install",
+    "log",
+    "*.egg-info",
+    "humanoid_dynamics",
+    "test",
+]
 source_suffix = {".md": "markdown"}
 
 myst_heading_anchors = 4

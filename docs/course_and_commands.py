@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the pages tell of the command line and of the course, read from both."""
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ def describe_commands(write_table: Write) -> str:
         write_table: Makes Markdown of a header and rows.
     """
     family: Any = typer.main.get_command(build_app(VERBS))
-    return "\n" + "".join(_describe(name, command, write_table) for name, command in family.commands.items())
+    return "\n" + "".join(
+        _describe(name, command, write_table) for name, command in family.commands.items()
+    )
 
 
 def list_examples() -> tuple[Sequence[str], list[tuple[str, ...]]]:
     """Return header and rows of the course: what each program shows, and what to check by hand."""
     rows = []
     for path in sorted(EXAMPLES.glob("[0-9]*.py")):
-        first, _, rest = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")
+        first, _, rest = (
+            ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        ).partition("\n")
         by_hand = " ".join(rest.split()).removeprefix("By hand: ").replace("|", "\\|")
         rows.append((f"[{path.stem}](../examples/{path.name})", first, by_hand))
     return ("program", "what it shows", "by hand"), rows
@@ -39,7 +44,11 @@ def list_examples() -> tuple[Sequence[str], list[tuple[str, ...]]]:
 def _describe(name: str, command: Any, write_table: Write) -> str:
     rows = []
     for parameter in command.params:
-        names = ", ".join(parameter.opts) if parameter.param_type_name == "option" else str(parameter.metavar or parameter.name.upper())
+        names = (
+            ", ".join(parameter.opts)
+            if parameter.param_type_name == "option"
+            else str(parameter.metavar or parameter.name.upper())
+        )
         rows.append((f"`{names}`", (parameter.help or "").replace("|", "\\|")))
     epilog = re.sub(r" *\\\n *", " ", command.epilog or "")
     examples = "\n".join(line.strip() for line in epilog.splitlines() if line.startswith("  "))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the tables of the documentation, and the parameter files, from what they describe.
 
 ``python docs/generate.py`` rewrites every table between ``<!-- table NAME -->`` and ``<!-- end -->``; ``python docs/generate.py --check``
@@ -40,7 +41,11 @@ from humanoid_dynamics.status import StatusEnum
 
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.append(str(PROJECT))  # where the package ``benchmarks`` is found
-PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))),
+)
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PARAMETER_FILES = PROJECT / "config" / "nodes"
 WAYS = {"in": "subscription", "out": "publication"}
@@ -55,8 +60,20 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def build_robots(current: str) -> str:
     """Return the catalogue; the row of a robot whose files are not installed stays as it is."""
-    kept = {match[1]: match[0] for match in re.finditer(r"^\| `([a-z0-9_]+)` .*\n", current, re.MULTILINE)}
-    header = ("robot", "what it is", "root", "nq / nv", "motors", "mass [kg]", "surfaces", "loops, wheels")
+    kept = {
+        match[1]: match[0]
+        for match in re.finditer(r"^\| `([a-z0-9_]+)` .*\n", current, re.MULTILINE)
+    }
+    header = (
+        "robot",
+        "what it is",
+        "root",
+        "nq / nv",
+        "motors",
+        "mass [kg]",
+        "surfaces",
+        "loops, wheels",
+    )
     table = write_table(header, ())
     for name in catalogue_names():
         try:
@@ -69,7 +86,10 @@ def build_robots(current: str) -> str:
 def build_robots_short(current: str) -> str:
     """Return name and purpose of every robot."""
     del current
-    return write_table(("robot", "what it is"), ((f"`{name}`", re.split("[:;] ", summarise(name))[0]) for name in catalogue_names()))
+    return write_table(
+        ("robot", "what it is"),
+        ((f"`{name}`", re.split("[:;] ", summarise(name))[0]) for name in catalogue_names()),
+    )
 
 
 def build_nodes(current: str) -> str:
@@ -79,10 +99,19 @@ def build_nodes(current: str) -> str:
     rows: list[tuple[object, ...]] = []
     for node, interface in INTERFACES.items():
         rows.append((f"**`{node}`**", "", "", "", "", interface.purpose))
-        rows += [("", WAYS[topic.way], f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content) for topic in interface.topics]
-        rows += [("", "service", f"`~/{service.name}`", f"`{service.kind}`", "", service.purpose) for service in interface.services]
+        rows += [
+            ("", WAYS[topic.way], f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content)
+            for topic in interface.topics
+        ]
+        rows += [
+            ("", "service", f"`~/{service.name}`", f"`{service.kind}`", "", service.purpose)
+            for service in interface.services
+        ]
         rows += [("", "parameter", *row) for row in read_parameters(CONFIGS[node])]
-        rows += [("", "status", f"`{status}`", code, "", status.description) for code, status in enumerate(interface.statuses)]
+        rows += [
+            ("", "status", f"`{status}`", code, "", status.description)
+            for code, status in enumerate(interface.statuses)
+        ]
     return write_table(header, rows)
 
 
@@ -94,14 +123,19 @@ def build_topics(current: str) -> str:
         for topic in interface.topics:
             publishers, subscribers = found.setdefault((topic.name, topic.kind), ([], []))
             (publishers if topic.way == "out" else subscribers).append(f"`{node}`")
-    rows = ((f"`{name}`", f"`{kind}`", ", ".join(pubs), ", ".join(subs)) for (name, kind), (pubs, subs) in found.items())
+    rows = (
+        (f"`{name}`", f"`{kind}`", ", ".join(pubs), ", ".join(subs))
+        for (name, kind), (pubs, subs) in found.items()
+    )
     return write_table(("topic", "type", "publishers", "subscribers"), rows)
 
 
 def build_qos(current: str) -> str:
     """Return what the names of qualities of service stand for."""
     del current
-    return write_table(("quality of service", "meaning"), ((f"{name}", meaning) for name, meaning in QOS.items()))
+    return write_table(
+        ("quality of service", "meaning"), ((f"{name}", meaning) for name, meaning in QOS.items())
+    )
 
 
 def build_graphs(current: str) -> str:
@@ -110,8 +144,17 @@ def build_graphs(current: str) -> str:
     rows: list[tuple[str, ...]] = []
     for name in graph_names():
         graph = load_graph(name)
-        rows.append((f"**`{name}`**", "", f"{graph.title} Nodes: {', '.join(node.name for node in graph.nodes)}."))
-        rows += [("", f"`{key}:={argument.default}`", argument.description) for key, argument in graph.arguments.items()]
+        rows.append(
+            (
+                f"**`{name}`**",
+                "",
+                f"{graph.title} Nodes: {', '.join(node.name for node in graph.nodes)}.",
+            )
+        )
+        rows += [
+            ("", f"`{key}:={argument.default}`", argument.description)
+            for key, argument in graph.arguments.items()
+        ]
     return write_table(("graph", "argument", "what it is"), rows)
 
 
@@ -136,13 +179,19 @@ def build_goals(current: str) -> str:
     del current
     from benchmarks.goals import GOALS
 
-    return write_table(("row", "ours", "against", "goal"), ((f"`{g.name}`", g.path, g.against, g.bound) for g in GOALS))
+    return write_table(
+        ("row", "ours", "against", "goal"),
+        ((f"`{g.name}`", g.path, g.against, g.bound) for g in GOALS),
+    )
 
 
 def build_rules(current: str) -> str:
     """Return the rules that choose among torques."""
     del current
-    return write_table(("rule", "what it makes small", "source"), ((f"`{r.name}`", r.summary, r.source) for r in RULES.values()))
+    return write_table(
+        ("rule", "what it makes small", "source"),
+        ((f"`{r.name}`", r.summary, r.source) for r in RULES.values()),
+    )
 
 
 def build_answer_statuses(current: str) -> str:
@@ -174,13 +223,23 @@ def build_step_jumps(current: str) -> str:
     del current
     gait = GaitR1()
     step = build_step(gait.parameters.body, gait.at, gait.switches)
-    planar, spatial = StepComparison(build_planar_step(load_robot("biped7"))), StepComparison(build_spatial_step(load_robot("legs12")))
+    planar, spatial = (
+        StepComparison(build_planar_step(load_robot("biped7"))),
+        StepComparison(build_spatial_step(load_robot("legs12"))),
+    )
     rows = []
     for law in LAWS:
         in_plane = measure_jumps(step, law) if law in STEP_RULES else planar.jumps(law)
         rows.append((f"`{law}`", *(_jump(jump) for jump in (*in_plane, *spatial.jumps(law)))))
     places = ("heel down", "rolling over", "toe off")
-    return write_table(("law", *(f"{place}, planar" for place in places), *(f"{place}, in space" for place in places)), rows)
+    return write_table(
+        (
+            "law",
+            *(f"{place}, planar" for place in places),
+            *(f"{place}, in space" for place in places),
+        ),
+        rows,
+    )
 
 
 def build_load_shares(current: str) -> str:
@@ -194,19 +253,31 @@ def read_parameters(config: type) -> list[tuple[str, ...]]:
     rows = []
     for entry in fields(config):
         about = entry.metadata
-        span = f" {about['unit']}, {about['lowest']:g} to {about['highest']:g}" if about["lowest"] is not None else ""
+        span = (
+            f" {about['unit']}, {about['lowest']:g} to {about['highest']:g}"
+            if about["lowest"] is not None
+            else ""
+        )
         default = f"`{entry.default}`" if entry.default not in {"", ()} else "empty"
         settable = "" if about["read_only"] else "; settable while running"
         choices = f" ({' or '.join(about['choices'])})" if about["choices"] else ""
         kind = str(entry.type).removeprefix("tuple[").replace(", ...]", " list")
-        rows.append((f"`{entry.name}`", kind, default + span, about["description"] + choices + settable))
+        rows.append(
+            (f"`{entry.name}`", kind, default + span, about["description"] + choices + settable)
+        )
     return rows
 
 
 def summarise(name: str) -> str:
     """Return the first sentence of the comment at the head of a robot's YAML file."""
-    first = (PROJECT / "config" / "robots" / f"{name}.yaml").read_text(encoding="utf-8").partition("\n")[0]
-    return re.split(r"\.(?:\s|$)", first.removeprefix("#").strip())[0] if first.startswith("#") else ""
+    first = (
+        (PROJECT / "config" / "robots" / f"{name}.yaml")
+        .read_text(encoding="utf-8")
+        .partition("\n")[0]
+    )
+    return (
+        re.split(r"\.(?:\s|$)", first.removeprefix("#").strip())[0] if first.startswith("#") else ""
+    )
 
 
 def count(number: int, noun: str) -> str:
@@ -230,13 +301,17 @@ def _robot_line(name: str) -> str:
         len(robot.actuated),
         f"{robot.mass:.2f}",
         ", ".join(robot.surfaces),
-        ", ".join(filter(None, (count(len(robot.loops), "loop"), count(len(robot.wheels), "wheel")))),
+        ", ".join(
+            filter(None, (count(len(robot.loops), "loop"), count(len(robot.wheels), "wheel")))
+        ),
     )
     return f"| {' | '.join(str(cell) for cell in row)} |\n"
 
 
 def _statuses(statuses: type[StatusEnum]) -> str:
-    return write_table(("status", "meaning"), ((f"`{status}`", status.description) for status in statuses))
+    return write_table(
+        ("status", "meaning"), ((f"`{status}`", status.description) for status in statuses)
+    )
 
 
 def build_scenes(current: str) -> str:
@@ -254,7 +329,10 @@ def build_scenes(current: str) -> str:
 def build_gallery(current: str) -> str:
     """Return the pictures of scenes on the page."""
     del current
-    return "\n" + "".join(f"`{name}`: {load_title(name)}\n\n![{name} on the page](images/page_{name}.png)\n\n" for name in scene_names())
+    return "\n" + "".join(
+        f"`{name}`: {load_title(name)}\n\n![{name} on the page](images/page_{name}.png)\n\n"
+        for name in scene_names()
+    )
 
 
 def load_title(name: str) -> str:
@@ -308,19 +386,29 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         Exit code: 1 where ``--check`` found a difference.
     """
-    parser = argparse.ArgumentParser(description="Write the tables of the documentation, or check that they are what this script writes.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name the tables that differ")
+    parser = argparse.ArgumentParser(
+        description="Write the tables of the documentation, or check that they are what this script writes."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 and name the tables that differ"
+    )
     check = parser.parse_args(arguments).check
     differing = []
     for page in PAGES:
         path = PROJECT / page
         before = path.read_text(encoding="utf-8")
         after = regenerate(before)
-        names = [old[2] for old, new in zip(TABLE.finditer(before), TABLE.finditer(after), strict=True) if old[3] != new[3]]
+        names = [
+            old[2]
+            for old, new in zip(TABLE.finditer(before), TABLE.finditer(after), strict=True)
+            if old[3] != new[3]
+        ]
         differing += [f"{page}: table {name} is not what docs/generate.py writes" for name in names]
         if not check and before != after:
             path.write_text(after, encoding="utf-8")
-    written = {PARAMETER_FILES / f"{node}.yaml": write_parameter_file(node) for node in CONFIGS} | {POLICY: write_policy()}
+    written = {PARAMETER_FILES / f"{node}.yaml": write_parameter_file(node) for node in CONFIGS} | {
+        POLICY: write_policy()
+    }
     for path, text in written.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             differing.append(f"{path.relative_to(PROJECT)} is not what docs/generate.py writes")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How people hand their weight from foot to foot: measured double supports against the transfer functions of the package."""
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def _curve(profile: str, segments: int) -> Callable[[DoubleSupport], Series]:
     def follow(step: DoubleSupport) -> Series:
         if segments == 1:
             return np.array([transfer_share(u, 0.0, 1.0, profile) for u in step.u])
-        return np.array([two_segment_share(u, (0.0, 0.5, 1.0), step.middle, profile) for u in step.u])
+        return np.array(
+            [two_segment_share(u, (0.0, 0.5, 1.0), step.middle, profile) for u in step.u]
+        )
 
     return follow
 
@@ -73,7 +76,9 @@ def read_steps(data: Path = DATA) -> list[DoubleSupport]:
     return steps + find_double_supports("B", *_read_opensim(data / PLATES[1]))
 
 
-def find_double_supports(walker: str, times: Series, forces: Series, places: Series) -> list[DoubleSupport]:
+def find_double_supports(
+    walker: str, times: Series, forces: Series, places: Series
+) -> list[DoubleSupport]:
     """Cut two feet into double supports.
 
     Args:
@@ -88,17 +93,29 @@ def find_double_supports(walker: str, times: Series, forces: Series, places: Ser
     both = np.all(forces > TOUCHES, axis=0)
     edges = np.flatnonzero(np.diff(both.astype(int))) + 1
     starts, ends = [k for k in edges if both[k]], [k for k in edges if not both[k]]
-    whole = [(start, next(end for end in ends if end > start)) for start in starts if any(end > start for end in ends)]
+    whole = [
+        (start, next(end for end in ends if end > start))
+        for start in starts
+        if any(end > start for end in ends)
+    ]
     found = []
     for i, (start, end) in enumerate(whole):
-        front = int(forces[0, start] > forces[1, start])  # the foot that bears less has just come down
-        (f, r), (x_f, x_r) = ((table[front, start:end], table[1 - front, start:end]) for table in (forces, places))
+        front = int(
+            forces[0, start] > forces[1, start]
+        )  # the foot that bears less has just come down
+        (f, r), (x_f, x_r) = (
+            (table[front, start:end], table[1 - front, start:end]) for table in (forces, places)
+        )
         share, half = f / (f + r), (end - start) // 2
         pressure = share[half] * x_f[half] + (1.0 - share[half]) * x_r[half]
         middle = switch_share(pressure, float(np.mean(x_r[-FEW:])), float(np.mean(x_f[:FEW])))
         later = times[whole[i + 1][0]] - times[start] if i + 1 < len(whole) else np.nan
         u = (times[start:end] - times[start]) / (times[end - 1] - times[start])
-        found.append(DoubleSupport(walker, float(times[end - 1] - times[start]), float(later), u, share, middle))
+        found.append(
+            DoubleSupport(
+                walker, float(times[end - 1] - times[start]), float(later), u, share, middle
+            )
+        )
     return found
 
 
@@ -115,9 +132,18 @@ def write_rows(data: Path = DATA) -> list[tuple[str, ...]]:
         own = [step for step in steps if step.walker == walker]
         for number, step in enumerate(own, 1):
             time = f"{step.step_time:.2f}" if np.isfinite(step.step_time) else ""
-            rows.append((f"{walker}{number}", f"{step.duration:.3f}", time, *(f"{miss(step, curve):.3f}" for curve in CURVES)))
+            rows.append(
+                (
+                    f"{walker}{number}",
+                    f"{step.duration:.3f}",
+                    time,
+                    *(f"{miss(step, curve):.3f}" for curve in CURVES),
+                )
+            )
         means = [f"**{np.mean([miss(step, curve) for step in own]):.3f}**" for curve in CURVES]
-        rows.append((f"**{walker}, mean**", f"{np.mean([step.duration for step in own]):.3f}", "", *means))
+        rows.append(
+            (f"**{walker}, mean**", f"{np.mean([step.duration for step in own]):.3f}", "", *means)
+        )
     return rows
 
 
@@ -128,7 +154,10 @@ def _read_bmc(path: Path) -> tuple[Series, Series, Series]:
     names = lines[first].removeprefix("#").split()
     rate = float(next(line for line in lines if line.startswith("SampleRate")).partition("=")[2])
     table = np.array([line.split() for line in lines[first + 1 :] if line.strip()], dtype=float)
-    force, place = ({plate: table[:, names.index(f"{letter}{plate}")] for plate in (6, 5, 3, 4)} for letter in ("FY", "X"))
+    force, place = (
+        {plate: table[:, names.index(f"{letter}{plate}")] for plate in (6, 5, 3, 4)}
+        for letter in ("FY", "X")
+    )
     feet = ((6, 3), (5, 4))
     forces = np.array([force[a] + force[b] for a, b in feet])
     places = np.array([np.where(force[a] > force[b], place[a], place[b]) for a, b in feet]) / 1e3
@@ -141,5 +170,8 @@ def _read_opensim(path: Path) -> tuple[Series, Series, Series]:
     first = next(i for i, line in enumerate(lines) if line.startswith("time"))
     names = lines[first].split()
     table = np.array([line.split() for line in lines[first + 1 :] if line.strip()], dtype=float)
-    forces, places = (np.array([table[:, names.index(f"{foot}ground_force_{what}")] for foot in ("", "1_")]) for what in ("vy", "px"))
+    forces, places = (
+        np.array([table[:, names.index(f"{foot}ground_force_{what}")] for foot in ("", "1_")])
+        for what in ("vy", "px")
+    )
     return table[:, names.index("time")], forces, places

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures drawn from numbers, which each carries in its file, so that a check can compare them with what the code says now."""
 
 from __future__ import annotations
@@ -36,7 +37,14 @@ RULES = (
 )
 JOINTS = ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")
 LABELS = ("rear ankle", "rear knee", "rear hip", "front hip", "front knee", "front ankle")
-COLOURS = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7")  # told apart by everybody [Okabe and Ito]
+COLOURS = (
+    "#0072b2",
+    "#56b4e9",
+    "#009e73",
+    "#e69f00",
+    "#d55e00",
+    "#cc79a7",
+)  # told apart by everybody [Okabe and Ito]
 SPAN = (0.48, 1.04)  # s
 INSTANTS = 60  # of each phase
 SHADES = 64  # colours of a picture
@@ -92,7 +100,9 @@ def draw_step_torques(path: Path, numbers: Mapping[str, list[float]]) -> None:
         for t, before, after in zip((t0, t1, t2), list(PHASES)[:-1], list(PHASES)[1:], strict=True):
             for low, high, colour in zip(ends[before][1], ends[after][0], COLOURS, strict=True):
                 axis.plot((t, t), (low, high), color=colour, lw=1.0, ls=":")
-        axis.set_title(f"{title}\njumps {', '.join(_short(jump) for jump in numbers[rule])} N·m", fontsize=9)
+        axis.set_title(
+            f"{title}\njumps {', '.join(_short(jump) for jump in numbers[rule])} N·m", fontsize=9
+        )
         axis.grid(color="0.9", lw=0.5)
         axis.set_axisbelow(True)
     for axis in axes[:, 0]:
@@ -113,7 +123,9 @@ def compute_load_share() -> dict[str, list[float]] | None:
     if not human_steps.is_there():
         return None
     return {
-        f"{step.walker} {step.duration:.3f} {number}": [human_steps.miss(step, curve) for curve in human_steps.CURVES]
+        f"{step.walker} {step.duration:.3f} {number}": [
+            human_steps.miss(step, curve) for curve in human_steps.CURVES
+        ]
         for number, step in enumerate(human_steps.read_steps())
     }
 
@@ -124,7 +136,13 @@ def draw_load_share(path: Path, numbers: Mapping[str, list[float]]) -> None:
     steps = human_steps.read_steps()
     walkers = tuple(dict.fromkeys(step.walker for step in steps))
     figure, axes = plt.subplots(1, len(walkers), figsize=(9.0, 4.2), sharey=True)
-    styles = dict(zip(human_steps.CURVES, (("#0072b2", "-"), ("#d55e00", "-"), ("#0072b2", "--"), ("#d55e00", "--")), strict=True))
+    styles = dict(
+        zip(
+            human_steps.CURVES,
+            (("#0072b2", "-"), ("#d55e00", "-"), ("#0072b2", "--"), ("#d55e00", "--")),
+            strict=True,
+        )
+    )
     for axis, walker in zip(axes, walkers, strict=True):
         own = [step for step in steps if step.walker == walker]
         for step in own:
@@ -132,26 +150,42 @@ def draw_load_share(path: Path, numbers: Mapping[str, list[float]]) -> None:
         typical = own[len(own) // 2]
         for name, (colour, style) in styles.items():
             axis.plot(typical.u, human_steps.CURVES[name](typical), color=colour, ls=style, lw=1.6)
-        axis.set_title(f"walker {walker}: both feet down for {1e3 * np.mean([s.duration for s in own]):.0f} ms", fontsize=10)
+        axis.set_title(
+            f"walker {walker}: both feet down for {1e3 * np.mean([s.duration for s in own]):.0f} ms",
+            fontsize=10,
+        )
         axis.set_xlabel("time within double support [-]")
         axis.grid(color="0.9", lw=0.5)
         axis.set_xlim(0, 1)
         axis.set_ylim(0, 1)
     axes[0].set_ylabel("share of the vertical force\non the front foot [-]")
     handles = [plt.Line2D([], [], color="0.35", lw=1.2)]
-    handles += [plt.Line2D([], [], color=colour, ls=style, lw=1.6) for colour, style in styles.values()]
-    figure.legend(handles, ["measured, each step", *styles], loc="lower center", ncol=5, frameon=False, fontsize=9)
+    handles += [
+        plt.Line2D([], [], color=colour, ls=style, lw=1.6) for colour, style in styles.values()
+    ]
+    figure.legend(
+        handles,
+        ["measured, each step", *styles],
+        loc="lower center",
+        ncol=5,
+        frameon=False,
+        fontsize=9,
+    )
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     _save(plt, figure, path, numbers)
 
 
-PICTURES: Mapping[str, tuple[Callable[[], dict[str, list[float]] | None], Callable[[Path, Mapping[str, list[float]]], None]]] = (
-    MappingProxyType(
-        {
-            "step_torques.png": (compute_step_torques_picture, draw_step_torques),
-            "load_share.png": (compute_load_share, draw_load_share),
-        }
-    )
+PICTURES: Mapping[
+    str,
+    tuple[
+        Callable[[], dict[str, list[float]] | None],
+        Callable[[Path, Mapping[str, list[float]]], None],
+    ],
+] = MappingProxyType(
+    {
+        "step_torques.png": (compute_step_torques_picture, draw_step_torques),
+        "load_share.png": (compute_load_share, draw_load_share),
+    }
 )
 """File name -> what computes its numbers, and what draws it with them."""
 
@@ -160,7 +194,10 @@ def read_numbers(path: Path) -> dict[str, list[float]]:
     """Return the numbers a picture carries."""
     content, place = path.read_bytes(), 8
     while place < len(content):
-        (size,), kind = struct.unpack(">I", content[place : place + 4]), content[place + 4 : place + 8]
+        (size,), kind = (
+            struct.unpack(">I", content[place : place + 4]),
+            content[place + 4 : place + 8],
+        )
         key, _, text = content[place + 8 : place + 8 + size].partition(b"\x00")
         if kind == b"tEXt" and key.decode() == CARRIED:
             numbers: dict[str, list[float]] = json.loads(text)
@@ -173,7 +210,11 @@ def differs(one: Mapping[str, Sequence[float]], other: Mapping[str, Sequence[flo
     """Tell whether two sets of numbers are not the same to a thousandth."""
     if set(one) != set(other):
         return True
-    return any(np.shape(one[key]) != np.shape(other[key]) or np.abs(np.subtract(one[key], other[key])).max() > CLOSE for key in one)
+    return any(
+        np.shape(one[key]) != np.shape(other[key])
+        or np.abs(np.subtract(one[key], other[key])).max() > CLOSE
+        for key in one
+    )
 
 
 def _short(jump: float) -> str:
@@ -194,7 +235,10 @@ def _plotter():
 def _save(plt, figure, path: Path, numbers: Mapping[str, Sequence[float]]) -> None:
     from PIL import Image, PngImagePlugin
 
-    text, told = json.dumps({key: [round(float(x), 6) for x in values] for key, values in numbers.items()}), PngImagePlugin.PngInfo()
+    text, told = (
+        json.dumps({key: [round(float(x), 6) for x in values] for key, values in numbers.items()}),
+        PngImagePlugin.PngInfo(),
+    )
     told.add_text(CARRIED, text)
     drawn = BytesIO()
     figure.savefig(drawn, dpi=110)

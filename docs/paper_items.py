@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which code and which tests belong to an item of a paper, found in docstrings, names of tests and comments."""
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Place: TypeAlias = tuple[str, str]
 
 def read_items() -> dict[str, dict[int, dict[str, str]]]:
     """Return what every item says and where, by paper and number."""
-    content: dict[str, dict[int, dict[str, str]]] = yaml.safe_load(ITEMS.read_text(encoding="utf-8"))
+    content: dict[str, dict[int, dict[str, str]]] = yaml.safe_load(
+        ITEMS.read_text(encoding="utf-8")
+    )
     return content
 
 
@@ -37,7 +40,10 @@ def read_places(text: str) -> set[Place]:
     places = set()
     for kind, numbers in PLACES.findall(text):
         for part in re.split(r", ", numbers.strip(", ")):
-            places |= {(kind.rstrip("s").replace("propertie", "property"), number) for number in _span(part)}
+            places |= {
+                (kind.rstrip("s").replace("propertie", "property"), number)
+                for number in _span(part)
+            }
     return places
 
 
@@ -75,7 +81,9 @@ def find_tests() -> dict[Item, list[str]]:
                 above = max((line for line in headings if line < node.lineno), default=0)
                 ids = NAMED.findall(node.name.replace("_", " ")) or headings.get(above, [])
                 for paper, number in ids:
-                    found.setdefault((paper.upper(), int(number)), []).append(f"{path.relative_to(PROJECT / 'test')}::{node.name}")
+                    found.setdefault((paper.upper(), int(number)), []).append(
+                        f"{path.relative_to(PROJECT / 'test')}::{node.name}"
+                    )
     return found
 
 
@@ -83,7 +91,10 @@ def _find_headings(lines: list[str]) -> dict[int, list[tuple[str, str]]]:
     """Return the items of every heading: a comment that stands alone; one that names no item ends the section of the one before."""
     found = {}
     for number, line in enumerate(lines, 1):
-        alone = line.startswith("# ") and not "".join(lines[number - 2 : number - 1] + lines[number : number + 1]).strip()
+        alone = (
+            line.startswith("# ")
+            and not "".join(lines[number - 2 : number - 1] + lines[number : number + 1]).strip()
+        )
         if alone or re.match(r"# (?:CK|SV|SN|BP|DF)-\d", line):
             found[number] = HEADED.findall(line)
     return found
@@ -96,7 +107,15 @@ def write_rows(paper: str) -> list[tuple[str, ...]]:
     for number, item in read_items()[paper].items():
         homes = match_code(item["where"], code)
         proofs = tests.get((paper, number), [])
-        rows.append((f"{paper}-{number}", item["what"], item["where"], _lines(homes), _lines(_by_file(proofs))))
+        rows.append(
+            (
+                f"{paper}-{number}",
+                item["what"],
+                item["where"],
+                _lines(homes),
+                _lines(_by_file(proofs)),
+            )
+        )
     return rows
 
 

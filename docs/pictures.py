@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw the pictures of the documentation.
 
 ``python docs/pictures.py`` draws them all, which needs matplotlib (extra ``plot``); ``--only NAME`` draws one.  ``--check`` draws
@@ -40,10 +41,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         Exit code: 1 where ``--check`` found a difference.
     """
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", action="append", choices=list_pictures(), help="draw this picture alone")
-    parser.add_argument("--dir", type=Path, default=IMAGES, help="where to; docs/images where not given")
-    parser.add_argument("--check", action="store_true", help="draw nothing; exit 1 and name the pictures whose numbers differ")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        choices=list_pictures(),
+        help="draw this picture alone",
+    )
+    parser.add_argument(
+        "--dir", type=Path, default=IMAGES, help="where to; docs/images where not given"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="draw nothing; exit 1 and name the pictures whose numbers differ",
+    )
     options = parser.parse_args(arguments)
     names = options.only or list_pictures()
     if options.check:
@@ -69,7 +84,9 @@ def draw(name: str, path: Path) -> str:
     if name.startswith(SCENE):
         draw_scene(name.removeprefix(SCENE), path)
     elif name.startswith(FILTER):
-        draw_experiment(EXPERIMENTS[name.removeprefix(FILTER)](load_robot("human28"), None), path.parent)
+        draw_experiment(
+            EXPERIMENTS[name.removeprefix(FILTER)](load_robot("human28"), None), path.parent
+        )
     else:
         compute, draw_numbers = PICTURES[f"{name}.png"]
         numbers = compute()
@@ -94,7 +111,11 @@ def check(names: Sequence[str]) -> int:
             numbers, path = PICTURES[f"{name}.png"][0](), IMAGES / f"{name}.png"
             if numbers is not None and (not path.exists() or differs(numbers, read_numbers(path))):
                 differing.append(name)
-    sys.stdout.write("".join(f"docs/images/{name}.png is not what docs/pictures.py draws\n" for name in differing))
+    sys.stdout.write(
+        "".join(
+            f"docs/images/{name}.png is not what docs/pictures.py draws\n" for name in differing
+        )
+    )
     return 1 if differing else 0
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions of the package: an actual message of each class, and its remedy."""
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ REFUSALS: Mapping[str, Refusal] = {
         "Correct the file at the given line. `humanoid-dynamics describe` then lists the remaining warnings.",
     ),
     "DescriptionError": Refusal(
-        lambda: hd.load_robot("human28", description=_written("human28.yaml", "passive: [left_kne]\n")),
+        lambda: hd.load_robot(
+            "human28", description=_written("human28.yaml", "passive: [left_kne]\n")
+        ),
         "Use one of the names of the URDF that the message lists. See [robots](robots.md#the-yaml-file).",
     ),
     "UnknownNameError": Refusal(lambda: _ask(rule="minimum_torq"), "Use one of the known names."),
@@ -71,7 +74,9 @@ REFUSALS: Mapping[str, Refusal] = {
         "Give these links mass and inertia in the URDF. Inverse dynamics does not require it.",
     ),
     "UnsupportedRobotError": Refusal(
-        lambda: _refuse(errors.UnsupportedRobotError("balance control", ("wheel",), "does not use wheels")),
+        lambda: _refuse(
+            errors.UnsupportedRobotError("balance control", ("wheel",), "does not use wheels")
+        ),
         "Use `humanoid_dynamics.dynamics`, which supports every robot, or lock the listed joints (key `fixed`).",
     ),
     "MissingExtraError": Refusal(
@@ -117,5 +122,7 @@ def read_message(name: str) -> str:
     except HumanoidDynamicsError as refusal:
         if type(refusal).__name__ == name:
             return str(refusal)
-        raise LookupError(f"expected {name}, received {type(refusal).__name__}: {refusal}") from refusal
+        raise LookupError(
+            f"expected {name}, received {type(refusal).__name__}: {refusal}"
+        ) from refusal
     raise LookupError(f"{name}: nothing was refused")

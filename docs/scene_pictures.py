@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of scenes: ``docs/images/scene_NAME.png``.
 
 A picture shows the bodies at six instants, red arrows for contact forces (half a metre is the weight), and the curve that matters.  A scene
@@ -56,9 +57,14 @@ def show_energy(_scene: Scene, record: Record, summary: Summary) -> Graph:
     kinetic, potential = energy.column("kinetic"), energy.column("potential")
     height = potential - potential[0]
     missing = np.abs(energy.column("missing")).max()
-    marks = {phase.t: f"N_F = {phase.mobility}" + (f", {phase.label}" if phase.t else "") for phase in summary.phases}
+    marks = {
+        phase.t: f"N_F = {phase.mobility}" + (f", {phase.label}" if phase.t else "")
+        for phase in summary.phases
+    }
     curves = {"kinetic": kinetic, "potential": height, "total": kinetic + height}
-    return Graph(f"energy from the start; error at most {missing:.1e} J", "J", record.t, curves, marks)
+    return Graph(
+        f"energy from the start; error at most {missing:.1e} J", "J", record.t, curves, marks
+    )
 
 
 def show_load(scene: Scene, record: Record, _summary: Summary) -> Graph:
@@ -68,18 +74,36 @@ def show_load(scene: Scene, record: Record, _summary: Summary) -> Graph:
     curves = {"all contacts": total}
     for patch in record.patches:
         wrench = record.wrench(patch.name)
-        if len(patch.corners) > 2 and wrench[:, 2].max() > 0.05 * weight and wrench[:, 2].min() > -1.0:
+        if (
+            len(patch.corners) > 2
+            and wrench[:, 2].max() > 0.05 * weight
+            and wrench[:, 2].min() > -1.0
+        ):
             curves[patch.name] = wrench[:, 2]
     ceiling = 4.0 * weight
     drawn = {name: np.minimum(values, ceiling) for name, values in curves.items()}
     peak = f"; peak {total.max():.0f} N" if total.max() > 1.05 * weight else ""
-    return Graph(f"normal force; weight {weight:.1f} N, at the end {total[-1]:.1f} N{peak}", "N", record.t, drawn, _pushes(scene), weight)
+    return Graph(
+        f"normal force; weight {weight:.1f} N, at the end {total[-1]:.1f} N{peak}",
+        "N",
+        record.t,
+        drawn,
+        _pushes(scene),
+        weight,
+    )
 
 
 def show_way(scene: Scene, record: Record, _summary: Summary) -> Graph:
     """How far a body came."""
     x = record.table("q").column("base_x")
-    return Graph(f"way; it stops at {x[-1]:.4f} m, v²/(2 mu g) = 0.5097 m", "m", record.t, {"x": x}, _pushes(scene), 0.5097)
+    return Graph(
+        f"way; it stops at {x[-1]:.4f} m, v²/(2 mu g) = 0.5097 m",
+        "m",
+        record.t,
+        {"x": x},
+        _pushes(scene),
+        0.5097,
+    )
 
 
 def show_tilt(scene: Scene, record: Record, _summary: Summary) -> Graph:
@@ -87,14 +111,23 @@ def show_tilt(scene: Scene, record: Record, _summary: Summary) -> Graph:
     q = record.table("q")
     turn = np.column_stack([q.column(f"base_q{axis}") for axis in "xyzw"])
     tilt = np.degrees(2.0 * np.arctan2(turn[:, 1], turn[:, 3]))
-    return Graph(f"tilt; it lies at {tilt[-1]:.2f} degrees", "degrees", record.t, {"tilt": tilt}, _pushes(scene), 90.0)
+    return Graph(
+        f"tilt; it lies at {tilt[-1]:.2f} degrees",
+        "degrees",
+        record.t,
+        {"tilt": tilt},
+        _pushes(scene),
+        90.0,
+    )
 
 
 def show_heights(scene: Scene, record: Record, _summary: Summary) -> Graph:
     """Height of every body that moves freely, or of the centre of mass where there is one."""
     q = record.table("q")
     names = [name for name in q.columns if name in {"base_z"} or name.endswith(("_joint.z", ".z"))]
-    curves = {_owner(scene, name): q.column(name) for name in names} or {"com": record.table("balance").column("com_z")}
+    curves = {_owner(scene, name): q.column(name) for name in names} or {
+        "com": record.table("balance").column("com_z")
+    }
     ends = ", ".join(f"{name} {values[-1]:.3f} m" for name, values in curves.items())
     return Graph(f"height; at the end {ends}", "m", record.t, curves, _pushes(scene))
 
@@ -105,7 +138,12 @@ def show_grip(scene: Scene, record: Record, _summary: Summary) -> Graph:
     bound = float((forces + margins).min())
     curves = {"largest of the wheels": forces.max(axis=1)}
     return Graph(
-        f"side force; a wheel slips at {bound:.2f} N, least margin {margins.min():.2f} N", "N", record.t, curves, _pushes(scene), bound
+        f"side force; a wheel slips at {bound:.2f} N, least margin {margins.min():.2f} N",
+        "N",
+        record.t,
+        curves,
+        _pushes(scene),
+        bound,
     )
 
 
@@ -119,10 +157,14 @@ LOOKS: dict[str, Look] = {
     "falling": Look(show_load, 25.0, instants=(0.1, 0.5, 0.8, 1.1, 1.5, 3.8)),
     "talos_drop": Look(show_load, 40.0, instants=(0.0, 0.1, 0.16, 0.3, 0.8, 2.8)),
     "g1_drop": Look(show_load, 40.0, instants=(0.0, 0.1, 0.16, 0.3, 0.8, 2.8)),
-    "sliding_box": Look(show_way, 20.0, 18.0, instants=(0.0, 0.15, 0.3, 0.95), reach=1.0, together=True),
+    "sliding_box": Look(
+        show_way, 20.0, 18.0, instants=(0.0, 0.15, 0.3, 0.95), reach=1.0, together=True
+    ),
     "tipping_box": Look(show_tilt, 20.0, instants=(0.0, 0.3, 0.4, 0.5, 0.6, 2.8)),
     "snake": Look(show_grip, 0.0, 89.0, instants=(0.0, 4.0, 8.0, 11.0, 14.0, 19.0), together=True),
-    "steps": Look(show_heights, 3.0, 9.0, instants=(0.0, 0.2, 0.38, 0.65, 1.0, 1.4), reach=2.0, together=True),
+    "steps": Look(
+        show_heights, 3.0, 9.0, instants=(0.0, 0.2, 0.38, 0.65, 1.0, 1.4), reach=2.0, together=True
+    ),
 }
 
 
@@ -140,7 +182,13 @@ def draw_scene(name: str, path: Path) -> None:
     recorder = Recorder(world)
     world.add_hook("after_step", camera.watch)
     summary = run_scene(scene, world)
-    draw_filmstrip(f"{name}: {scene.title}", camera.instants, look.graph(scene, recorder.record(), summary), path, together=look.together)
+    draw_filmstrip(
+        f"{name}: {scene.title}",
+        camera.instants,
+        look.graph(scene, recorder.record(), summary),
+        path,
+        together=look.together,
+    )
 
 
 class Camera:
@@ -169,13 +217,27 @@ class Camera:
         self._wanted.pop(0)
         if world.robot is not self._robot:
             self._robot, self._data = world.robot, world.robot.data()
-            balls = [] if isinstance(self._points, str) else [(point.link, point.p_L, point.radius) for point in self._points]
+            balls = (
+                []
+                if isinstance(self._points, str)
+                else [(point.link, point.p_L, point.radius) for point in self._points]
+            )
             self._solids = list_solids(world.robot, balls)
         seen = see(world.robot, self._solids, self._data, world.q, self._axes)
         middle = pin.centerOfMass(world.robot.model, self._data, world.q)
-        forces = np.array([(self._axes[:2] @ f.place, self._axes[:2] @ f.force / self._weight) for f in _sum_by_link(world)])
+        forces = np.array(
+            [
+                (self._axes[:2] @ f.place, self._axes[:2] @ f.force / self._weight)
+                for f in _sum_by_link(world)
+            ]
+        )
         ground = sorted(
-            (one for shape in self._terrain for one in _see_shape(shape, middle, self._reach, self._axes)), key=lambda one: -one.depth
+            (
+                one
+                for shape in self._terrain
+                for one in _see_shape(shape, middle, self._reach, self._axes)
+            ),
+            key=lambda one: -one.depth,
         )
         owners = list(dict.fromkeys(solid.owner for solid in self._solids))
         self.instants.append(Instant(world.t, seen, ground, owners, forces.reshape(-1, 2, 2)))
@@ -207,7 +269,9 @@ def _see_shape(shape: Any, middle: Any, reach: float, axes: Any) -> list[Outline
         first = np.cross(normal, [0.0, 1.0, 0.0])
         first /= np.linalg.norm(first)
         second = np.cross(normal, first)
-        corners = np.array([foot + reach * (a * first + b * second) for a in (-1, 1) for b in (-1, 1)])
+        corners = np.array(
+            [foot + reach * (a * first + b * second) for a in (-1, 1) for b in (-1, 1)]
+        )
         seen = outline(corners, 0.0, axes)
         return [Outline(seen.corners, seen.depth + 1e3, "")]
     corners = 2.0 * CORNERS * shape.half

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Take pictures of the page in a browser: ``docs/images/page_NAME.png``.
 
 ``python docs/screenshots.py`` takes them all; ``--only NAME`` takes one.  Needs Chromium and its driver, the extras ``viewer`` and
@@ -26,8 +27,21 @@ IMAGES = Path(__file__).resolve().parent / "images"
 PREFIX = "page_"
 WIDTH, HEIGHT = 1100, 700
 FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
-    *("--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *(
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--use-gl=angle",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+    ),
+    *(
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ),
     "--hide-scrollbars",
 )
 CLOSE_NOTICES = "document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())"
@@ -85,9 +99,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 1 where there is no browser.
     """
     shots = list_shots()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", action="append", choices=list(shots), help="take this picture alone")
-    parser.add_argument("--dir", type=Path, default=IMAGES, help="where to; docs/images where not given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        choices=list(shots),
+        help="take this picture alone",
+    )
+    parser.add_argument(
+        "--dir", type=Path, default=IMAGES, help="where to; docs/images where not given"
+    )
     options = parser.parse_args(arguments)
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         sys.stderr.write("needs chromium and chromedriver (Debian: chromium chromium-driver)\n")
@@ -118,7 +142,9 @@ def open_browser() -> Iterator[Any]:
     options.binary_location = shutil.which("chromium")
     for flag in FLAGS:
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    driver = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+    )
     try:
         yield driver
     finally:
@@ -166,7 +192,8 @@ def rehearse(page: Page, session: WorldSession, until: float) -> None:
 def resize(browser: Any, width: int, height: int) -> None:
     """Give the page, not the window around it, a size."""
     browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
     )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw the pictures of the page about the snake: ``python docs/snake_pictures.py`` for all, with names for some."""
 
 from __future__ import annotations
@@ -45,12 +46,22 @@ def draw_snake_drive() -> list[Path]:
     run_scene(scene, world)
     bound = scene.driving.friction * STANDARD_GRAVITY * snake.model.masses.min()
     with style():
-        figure = draw_drive(snake.model, np.array(times), states, aim=np.array(aims), forces=np.array(forces), bound=bound)
+        figure = draw_drive(
+            snake.model,
+            np.array(times),
+            states,
+            aim=np.array(aims),
+            forces=np.array(forces),
+            bound=bound,
+        )
         save_png(figure, IMAGES / "snake_drive.png")
     return [IMAGES / "snake_drive.png"]
 
 
-PICTURES: Mapping[str, Callable[[], list[Path]]] = {"snake": draw_snake, "snake_drive": draw_snake_drive}
+PICTURES: Mapping[str, Callable[[], list[Path]]] = {
+    "snake": draw_snake,
+    "snake_drive": draw_snake_drive,
+}
 
 
 def main(names: list[str]) -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A humanoid stands: what do its motors do, and what carries it?
 
 By hand: the normal forces add up to mass times 9.81 m/s².

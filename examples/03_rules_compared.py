@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several rules answer the same question on the same tick.
 
 By hand: every rule obeys the same equation of motion, so all carry the same weight; `minimum_torque` needs the least squared torque.
@@ -20,7 +21,9 @@ def main() -> float:
         answer = solver.resolve_with(rule)
         efforts[rule] = float(answer.tau @ answer.tau)
         left = answer.wrenches["left_foot"].normal_force
-        print(f"{rule:24s} {answer.certificate.status:12s} left foot {left:7.2f} N, squared torques {efforts[rule]:9.1f} (N·m)²")
+        print(
+            f"{rule:24s} {answer.certificate.status:12s} left foot {left:7.2f} N, squared torques {efforts[rule]:9.1f} (N·m)²"
+        )
     return min(efforts.values()) / float(least @ least)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Stewart platform: six closed loops, six motors.  Which leg forces hold it up?
 
 By hand: the virtual work of the six forces, lifted by a millimetre, is the weight of the platform times a millimetre.
@@ -18,7 +19,9 @@ def main() -> float:
     still = np.zeros(robot.nv)
     mechanism.update(q, still)
     W, S = build_maps(mechanism)
-    print(f"{robot.nv} coordinates, {mechanism.constraints.size} rows, {mechanism.nu} freedoms; W is {W.shape}, S is {S.shape}")
+    print(
+        f"{robot.nv} coordinates, {mechanism.constraints.size} rows, {mechanism.nu} freedoms; W is {W.shape}, S is {S.shape}"
+    )
     result = solve_inverse(mechanism, q, still, still)
     for name, force in zip(robot.actuated, result.tau, strict=True):
         print(f"{name:24s} {force:9.3f} N")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure hangs on a swing by both hands and lets go of one, then of the other.
 
 By hand: a ball joint takes three freedoms, so 22 become 25 and then 28; letting go takes no energy.
@@ -12,7 +13,9 @@ def main() -> float:
     world = build_world(scene)
     summary = run_scene(scene, world)
     for phase in summary.phases:
-        print(f"{phase.t:5.2f} s  {phase.label:28s} {phase.mobility} freedoms, energy change {phase.energy_change:.1e} J")
+        print(
+            f"{phase.t:5.2f} s  {phase.label:28s} {phase.mobility} freedoms, energy change {phase.energy_change:.1e} J"
+        )
     return abs(world.books.missing / world.books.start)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A structure changes while it moves: a hanging chain is caught at its end, then let go.
 
 By hand: catching can only take energy, cutting takes none, and no model is built again.
@@ -27,11 +28,15 @@ def main() -> float:
     end = robot.links[-1]
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, state.q)
-    catch = LoopClosure("catch", "spherical", "world", data.oMf[robot.link_frame(end)], end, pin.SE3.Identity())
+    catch = LoopClosure(
+        "catch", "spherical", "world", data.oMf[robot.link_frame(end)], end, pin.SE3.Identity()
+    )
     caught = apply_events(mechanism, state, [Connect(catch)])
     after = kinetic_energy(robot, caught.state)
     freed = apply_events(caught.mechanism, caught.state, [Cut("catch")])
-    print(f"moving {before:.3f} J, caught {after:.3f} J, cut {kinetic_energy(robot, freed.state):.3f} J")
+    print(
+        f"moving {before:.3f} J, caught {after:.3f} J, cut {kinetic_energy(robot, freed.state):.3f} J"
+    )
     return before - after
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A kick nobody could do: one leg is flung up while the other soles and the trunk pretend nothing happened.  The filter makes it possible.
 
 By hand: the body begins and ends at rest, so the mean of the normal forces is its weight, 65 kg times 9.81 m/s², 637.65 N.
@@ -28,9 +29,14 @@ def main() -> float:
     solver = hd.InverseDynamics(robot, ("right_foot",), "minimum_torque_limited")
     lifted = abs(moving.times - 1.0) < 0.4
     rows = zip(moving.q[lifted], moving.v[lifted], moving.a[lifted], strict=True)
-    before = [solver.solve(q, v, a).certificate.status in {"OK", "INCONSISTENT_CONTACT"} for q, v, a in rows]
+    before = [
+        solver.solve(q, v, a).certificate.status in {"OK", "INCONSISTENT_CONTACT"}
+        for q, v, a in rows
+    ]
     found = filter_clip(robot, kick)
-    print(f"before: {np.mean(before):.0%} of the frames on one foot can be; after: {found.report.all_limits:.0%} are inside all limits")
+    print(
+        f"before: {np.mean(before):.0%} of the frames on one foot can be; after: {found.report.all_limits:.0%} are inside all limits"
+    )
     return float(np.mean([frame.wrenches[:, 2].sum() for frame in found.frames]))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An operator leads the left hand by poses, 50 in a second; the humanoid follows at 500 Hz and keeps its balance.
 
 By hand: the hand is asked to go 6 cm forward and 8 cm up, which is 10 cm.
@@ -28,11 +29,15 @@ def main() -> float:
     for k in range(round(SECONDS * RATE)):
         now = k / RATE
         if k % 10 == 0:
-            goal.rotation = pin.exp3(1e-6 * np.array([k % 7, 0.0, 0.0])) @ goal.rotation  # a living hand never stands quite still
+            goal.rotation = (
+                pin.exp3(1e-6 * np.array([k % 7, 0.0, 0.0])) @ goal.rotation
+            )  # a living hand never stands quite still
             operator.update("left_hand", now, goal, now)
         frame = operator.step(now)
     least = frame.wrenches[:, 2].min()
-    print(f"{frame.streams['left_hand'].status}, certificate holds: {frame.certificate.holds}, lighter foot {least:.0f} N")
+    print(
+        f"{frame.streams['left_hand'].status}, certificate holds: {frame.certificate.holds}, lighter foot {least:.0f} N"
+    )
     return float(np.linalg.norm(place(robot, frame.q) - place(robot, robot.posture)))
 
 

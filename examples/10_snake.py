@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snake of wheeled links: two equations of motion, whatever its length.
 
 By hand: wheels that may not slip sideways do no work, so the kinetic energy grows by the work of the motors alone.
@@ -5,7 +6,12 @@ By hand: wheels that may not slip sideways do no work, so the kinetic energy gro
 
 import numpy as np
 
-from humanoid_dynamics.snake import SnakeModel, build_paper_state, build_paper_torques, simulate_snake
+from humanoid_dynamics.snake import (
+    SnakeModel,
+    build_paper_state,
+    build_paper_torques,
+    simulate_snake,
+)
 
 
 def main() -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Your own robot: a URDF alone is enough; what was assumed is said.
 
 By hand: 12 kg on one foot weigh 117.72 N.

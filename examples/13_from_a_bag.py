@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bag of ROS 2 goes in, a bag with torques, wrenches and certificates comes out; no ROS needed.
 
 By hand: the feet of a robot of 65 kg that stands bear 65 kg x 9.81 m/s2 = 637.65 N.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of humanoids: torques with physically right contact forces, at kilohertz, from a URDF alone.
 
     import humanoid_dynamics as hd

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .contact import Ground as Ground
 from .control import BalanceController as BalanceController
 from .control import PdController as PdController

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions of the package, raised at its interfaces.
 
 They share one root class.  Each message states what was received, what was expected and which names exist.  Control loops raise none of
@@ -113,7 +114,9 @@ class MissingExtraError(HumanoidDynamicsError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} requires the package {package!r}: pip install 'humanoid_dynamics[{extra}]'")
+        super().__init__(
+            f"{purpose} requires the package {package!r}: pip install 'humanoid_dynamics[{extra}]'"
+        )
 
 
 class ClipError(HumanoidDynamicsError, ValueError):
@@ -127,8 +130,22 @@ class ClipError(HumanoidDynamicsError, ValueError):
         problem: Description of the problem.
     """
 
-    def __init__(self, origin: str, problem: str, *, row: int | None = None, column: str = "", line: int | None = None) -> None:
-        self.origin, self.row, self.column, self.line, self.problem = origin, row, column, line, problem
+    def __init__(
+        self,
+        origin: str,
+        problem: str,
+        *,
+        row: int | None = None,
+        column: str = "",
+        line: int | None = None,
+    ) -> None:
+        self.origin, self.row, self.column, self.line, self.problem = (
+            origin,
+            row,
+            column,
+            line,
+            problem,
+        )
         place = origin if line is None else f"{origin}:{line}"
         where = [f"row {row}"] if row is not None else []
         where += [f"column {column!r}"] if column else []
@@ -142,7 +159,9 @@ class ClipError(HumanoidDynamicsError, ValueError):
         """
         if self.row is None or self.line is not None:
             return self
-        return ClipError(self.origin, self.problem, row=self.row, column=self.column, line=lines[self.row])
+        return ClipError(
+            self.origin, self.problem, row=self.row, column=self.column, line=lines[self.row]
+        )
 
 
 class RecordError(HumanoidDynamicsError, ValueError):

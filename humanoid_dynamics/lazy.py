@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Public names of a package that are imported when they are first used.
 
 A package states its names once, in the stub ``__init__.pyi`` beside its ``__init__.py``: type checkers and editors read the stub, and

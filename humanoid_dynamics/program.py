@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every program of the package does first; importing the library does none of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base class of the status values of all components."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``ros2 launch humanoid_dynamics filter.launch.py``: the graph ``filter`` of config/graphs."""
 
 from launch import LaunchDescription

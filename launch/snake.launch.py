@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``ros2 launch humanoid_dynamics snake.launch.py``: the graph ``snake`` of config/graphs."""
 
 from launch import LaunchDescription

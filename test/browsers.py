@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A browser that draws without a graphics card, and a hand in it."""
 
 import shutil
@@ -47,7 +48,11 @@ def drag(browser: Any, start: Any, steps: int, by: tuple[int, int]) -> None:
     """Drag from a place, given from the middle of the canvas."""
     from selenium.webdriver.common.action_chains import ActionChains
 
-    action = ActionChains(browser, duration=50).move_to_element_with_offset(find_canvas(browser), *map(int, start)).click_and_hold()
+    action = (
+        ActionChains(browser, duration=50)
+        .move_to_element_with_offset(find_canvas(browser), *map(int, start))
+        .click_and_hold()
+    )
     for _ in range(steps):
         action.move_by_offset(*by)
     action.release().perform()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the helper modules beside this file importable from every test."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mechanisms for tests, built joint by joint: the figures F1 to F7 of closed form, and random trees."""
 
 from __future__ import annotations
@@ -39,7 +40,15 @@ class Tree:
         self.entries = []
 
     def add(self, name, joint, *, parent="world", X=None, inertia=None):
-        self.entries.append((name, parent, joint, pin.SE3.Identity() if X is None else X, inertia or pin.Inertia.Zero()))
+        self.entries.append(
+            (
+                name,
+                parent,
+                joint,
+                pin.SE3.Identity() if X is None else X,
+                inertia or pin.Inertia.Zero(),
+            )
+        )
         return self
 
     def model(self):
@@ -79,12 +88,22 @@ def robot_of(model, loops=(), *, actuated=None, posture=None, surfaces=None):
         joint, name = model.joints[index], model.names[index]
         parent = model.names[model.parents[index]] if model.parents[index] else "world"
         names = (name,) if joint.nv == 1 else tuple(f"{name}.{k}" for k in range(joint.nv))
-        drive = kind_of(joint) not in {"free_flyer", "planar"} if actuated is None else name in actuated
-        q, v = slice(joint.idx_q, joint.idx_q + joint.nq), slice(joint.idx_v, joint.idx_v + joint.nv)
+        drive = (
+            kind_of(joint) not in {"free_flyer", "planar"} if actuated is None else name in actuated
+        )
+        q, v = (
+            slice(joint.idx_q, joint.idx_q + joint.nq),
+            slice(joint.idx_v, joint.idx_v + joint.nv),
+        )
         joints.append(Joint(name, kind_of(joint), parent, name, index, q, v, names, drive))
         if not model.existFrame(name, pin.FrameType.BODY):
             model.addBodyFrame(name, index, pin.SE3.Identity(), 0)
-    driven = [(name, joint.v.start + k) for joint in joints if joint.actuated for k, name in enumerate(joint.coordinates)]
+    driven = [
+        (name, joint.v.start + k)
+        for joint in joints
+        if joint.actuated
+        for k, name in enumerate(joint.coordinates)
+    ]
     infinite_q, infinite_v = np.full(model.nq, np.inf), np.full(model.nv, np.inf)
     return RobotModel(
         name="mechanism",
@@ -113,7 +132,9 @@ def robot_of(model, loops=(), *, actuated=None, posture=None, surfaces=None):
 
 
 def random_inertia(rng):
-    return pin.Inertia(rng.uniform(0.3, 3.0), rng.uniform(-0.1, 0.1, 3), np.diag(rng.uniform(0.05, 0.2, 3)))
+    return pin.Inertia(
+        rng.uniform(0.3, 3.0), rng.uniform(-0.1, 0.1, 3), np.diag(rng.uniform(0.05, 0.2, 3))
+    )
 
 
 def random_pose(rng, reach=0.5):
@@ -142,7 +163,9 @@ def random_tree(rng, count=None):
     for index in range(count or int(rng.integers(1, 13))):
         joint = random_joint(rng, base=index == 0)
         parent = names[int(rng.integers(max(0, len(names) - 4), len(names)))]
-        tree.add(f"link{index}", joint, parent=parent, X=random_pose(rng), inertia=random_inertia(rng))
+        tree.add(
+            f"link{index}", joint, parent=parent, X=random_pose(rng), inertia=random_inertia(rng)
+        )
         names.append(f"link{index}")
     return tree.robot()
 
@@ -175,8 +198,14 @@ def random_loop(robot, q, rng, kind, name="loop", links=None):
         move[axis] = rng.uniform(-0.8, 0.8)
         X_AB = X_AB * pin.exp6(move)
     if kind == "universal":
-        X_AB = pin.SE3(pin.exp3(np.array([rng.uniform(-1, 1), 0, 0])) @ pin.exp3(np.array([0, rng.uniform(-1, 1), 0])), np.zeros(3))
-    return LoopClosure(name, kind, link_a, X_LA, link_b, _pose(robot, data, link_b).actInv(X_WA * X_AB))
+        X_AB = pin.SE3(
+            pin.exp3(np.array([rng.uniform(-1, 1), 0, 0]))
+            @ pin.exp3(np.array([0, rng.uniform(-1, 1), 0])),
+            np.zeros(3),
+        )
+    return LoopClosure(
+        name, kind, link_a, X_LA, link_b, _pose(robot, data, link_b).actInv(X_WA * X_AB)
+    )
 
 
 def _pose(robot, data, link):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot in MuJoCo behind the topics of a robot: torque motors, soft ground, sensors that err, a line that delays and loses."""
 
 from collections import deque
@@ -14,7 +15,14 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from benchmarks.mujoco_step import build_model
-from humanoid_dynamics.nodes.messages import SECOND, doubles, nanoseconds, to_stamp, write_odometry, write_wrench
+from humanoid_dynamics.nodes.messages import (
+    SECOND,
+    doubles,
+    nanoseconds,
+    to_stamp,
+    write_odometry,
+    write_wrench,
+)
 
 STEP = 1e-3  # s
 SUNK = 8e-4  # m; how deep soles that bear the robot are in the soft ground
@@ -61,7 +69,11 @@ class OtherRobot:
         self._owner = {}
         for name in robot.stance:
             body = self.model.body(robot.surface(name).link).id
-            self._owner |= {geom: name for geom in range(self.model.ngeom) if self.model.geom_bodyid[geom] == body}
+            self._owner |= {
+                geom: name
+                for geom in range(self.model.ngeom)
+                if self.model.geom_bodyid[geom] == body
+            }
         q = robot.posture
         data.qpos[:7] = (*q[:2], q[2] - SUNK, q[6], *q[3:6])
         data.qpos[self._q] = [q[joint.q.start] for joint in robot.joints[1:]]
@@ -75,7 +87,9 @@ class OtherRobot:
         R = pin.Quaternion(w, x, y, z).normalized().matrix()
         turned = pin.Quaternion(R @ pin.exp3(line.turn * rng.normal(size=3))).coeffs()
         pose = np.concatenate((data.qpos[:3] + line.place * rng.normal(size=3), turned))
-        twist = np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6])) + line.velocity * rng.normal(size=6)
+        twist = np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6])) + line.velocity * rng.normal(
+            size=6
+        )
         angles = data.qpos[self._q] + line.joints * rng.normal(size=len(self._q))
         rates = data.qvel[self._v] + line.velocity * rng.normal(size=len(self._v))
         forces, wrench = dict.fromkeys(self.robot.stance, 0.0), np.zeros(6)
@@ -84,7 +98,14 @@ class OtherRobot:
             mujoco.mj_contactForce(self.model, data, i, wrench)
             if name:
                 forces[name] += wrench[0]
-        return self.t, pose, twist, angles, rates, {name: force + line.force * rng.normal() for name, force in forces.items()}
+        return (
+            self.t,
+            pose,
+            twist,
+            angles,
+            rates,
+            {name: force + line.force * rng.normal() for name, force in forces.items()},
+        )
 
     def step(self):
         self.t += STEP
@@ -109,7 +130,9 @@ class OtherRobotNode(Node):
     """Shows the robot on topics; its time stands still until a state that was told is answered."""
 
     def __init__(self, robot, line, seed, rate=500.0, patience=2.0):
-        super().__init__("other_robot", namespace="/other", cli_args=["--ros-args", "-r", "/clock:=/other/clock"])
+        super().__init__(
+            "other_robot", namespace="/other", cli_args=["--ros-args", "-r", "/clock:=/other/clock"]
+        )
         self.robot, self.line, self.rng = OtherRobot(robot), line, np.random.default_rng(seed)
         self.every, self.patience, self.worst_step = round(1.0 / (rate * STEP)), patience, 0.0
         self._waiting, self._answered, self._came = deque(), -1, Condition()
@@ -125,7 +148,9 @@ class OtherRobotNode(Node):
             assert list(message.name) == list(self.robot.robot.actuated)
             if self.rng.random() >= self.line.loss:
                 if not self.robot.hangs:
-                    self.worst_step = max(self.worst_step, float(np.abs(tau - self.robot.tau).max()))
+                    self.worst_step = max(
+                        self.worst_step, float(np.abs(tau - self.robot.tau).max())
+                    )
                 self.robot.tau, self.robot.hangs = tau, False
             self._answered = nanoseconds(message.header.stamp)
             self._came.notify()
@@ -148,7 +173,9 @@ class OtherRobotNode(Node):
             for name, force in forces.items():
                 message = write_wrench(np.array((0.0, 0.0, force)), np.zeros(3), stamp, name)
                 self._told[f"contact_wrenches/{name}"].publish(message)
-        self._told["odom"].publish(write_odometry(pose, twist, stamp, ("odom", self.robot.robot.links[0])))
+        self._told["odom"].publish(
+            write_odometry(pose, twist, stamp, ("odom", self.robot.robot.links[0]))
+        )
         message = JointState(name=self.names, position=doubles(angles), velocity=doubles(rates))
         message.header.stamp = stamp
         self._told["joint_states"].publish(message)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scenes of the papers, composed of bundled robots: a figure and what it holds on to."""
 
 from __future__ import annotations
@@ -50,13 +51,20 @@ def raise_arms(robot, q, *, height, turn, elbow):
     """Set the figure's root height, ball shoulders turned about y and elbows bent."""
     q[robot.joint("figure/root_joint").q.start + 2] = height
     for side, _ in SIDES:
-        q[robot.joint(f"figure/{side}_shoulder").q] = pin.Quaternion(pin.exp3(np.array([0.0, turn, 0.0]))).coeffs()
+        q[robot.joint(f"figure/{side}_shoulder").q] = pin.Quaternion(
+            pin.exp3(np.array([0.0, turn, 0.0]))
+        ).coeffs()
         q[robot.joint(f"figure/{side}_elbow").q] = elbow
 
 
 def hold(robot, kind, thing, suffix):
     """Loops from hands to grips of the same side."""
-    return [connect_points(robot, f"{side}_hand", kind, f"figure/{side}_hand", f"{thing}/{side}_{suffix}") for side, _ in SIDES]
+    return [
+        connect_points(
+            robot, f"{side}_hand", kind, f"figure/{side}_hand", f"{thing}/{side}_{suffix}"
+        )
+        for side, _ in SIDES
+    ]
 
 
 def swing():
@@ -72,9 +80,15 @@ def high_bar(grip=0.18):
     robot = join([load_robot("human16"), load_robot("highbar")], ["figure", "bar"])
     loops = []
     for side, y in SIDES:
-        hand, place = (robot.control_points[name] for name in (f"figure/{side}_hand", f"bar/{side}_grip"))
+        hand, place = (
+            robot.control_points[name] for name in (f"figure/{side}_hand", f"bar/{side}_grip")
+        )
         X_LB = pin.SE3(place.X_LP.rotation, np.array([0.0, y * grip, 0.0])) * ABOUT_Y
-        loops.append(LoopClosure(f"{side}_hand", "revolute", hand.link, hand.X_LP * ABOUT_Y, place.link, X_LB))
+        loops.append(
+            LoopClosure(
+                f"{side}_hand", "revolute", hand.link, hand.X_LP * ABOUT_Y, place.link, X_LB
+            )
+        )
     guess = robot.posture.copy()
     raise_arms(robot, guess, height=1.2, turn=0.85 * np.pi, elbow=-0.8)
     return close_scene(robot, guess, loops)
@@ -104,7 +118,9 @@ def rigid_swing():
         guess[robot.joint(f"figure/{side}_knee").q] = 1.4
     scene = close_scene(robot, guess, hold(robot, "spherical", "swing", "rod"))
     assert scene.closed.status is DynamicsStatus.OK
-    return close_scene(robot, scene.q, [*scene.robot.loops, *(slide(robot, scene.q, side) for side, _ in SIDES)])
+    return close_scene(
+        robot, scene.q, [*scene.robot.loops, *(slide(robot, scene.q, side) for side, _ in SIDES)]
+    )
 
 
 def slide(robot, q, side):
@@ -114,7 +130,9 @@ def slide(robot, q, side):
     X_LA = pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.2]))
     X_WA = data.oMf[robot.link_frame(f"figure/{side}_thigh")] * X_LA
     X_LB = data.oMf[robot.link_frame("swing/swing")].actInv(X_WA)
-    return LoopClosure(f"{side}_slot", "prismatic", f"figure/{side}_thigh", X_LA, "swing/swing", X_LB)
+    return LoopClosure(
+        f"{side}_slot", "prismatic", f"figure/{side}_thigh", X_LA, "swing/swing", X_LB
+    )
 
 
 def keep_virtual_links(scene):

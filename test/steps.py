@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference step and others like it, and a pinocchio chain that is the same biped."""
 
 from dataclasses import replace
@@ -7,7 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.biped.body import BipedBody, build_body
-from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, build_joint_offsets, link_masses, view_from
+from humanoid_dynamics.biped.chain import (
+    ChainMotion,
+    build_com_offsets,
+    build_joint_offsets,
+    link_masses,
+    view_from,
+)
 from humanoid_dynamics.biped.ground import compute_ground_wrench
 from humanoid_dynamics.biped.recursion import build_legs
 from humanoid_dynamics.biped.schedule import build_step
@@ -50,7 +57,11 @@ def random_chain(seed):
 def random_body(seed):
     """A biped no person has: every number its own."""
     rng = np.random.default_rng(seed)
-    drawn = {name: float(rng.uniform(0.1, 1.0)) for name in BipedBody.__dataclass_fields__ if name not in {"com_foot", "gravity"}}
+    drawn = {
+        name: float(rng.uniform(0.1, 1.0))
+        for name in BipedBody.__dataclass_fields__
+        if name not in {"com_foot", "gravity"}
+    }
     return BipedBody(**drawn, com_foot=(float(rng.normal()), float(rng.normal())), gravity=9.81)
 
 
@@ -67,8 +78,12 @@ def pinocchio_chain(body):
     parent = 0
     for k in range(6):
         place = np.append(joints[k, k - 1], 0.0) if k else np.zeros(3)
-        parent = model.addJoint(parent, pin.JointModelRZ(), pin.SE3(np.eye(3), place), f"joint_{k + 1}")
-        inertia = pin.Inertia(m[k], np.append(coms[k, k], 0.0), np.diag([moments[k], moments[k], moments[k]]))
+        parent = model.addJoint(
+            parent, pin.JointModelRZ(), pin.SE3(np.eye(3), place), f"joint_{k + 1}"
+        )
+        inertia = pin.Inertia(
+            m[k], np.append(coms[k, k], 0.0), np.diag([moments[k], moments[k], moments[k]])
+        )
         model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
     return model
 
@@ -89,7 +104,13 @@ def double_support(gait, t, phase=None):
     t = 0.5 * (gait.switches[0] + gait.switches[1]) if t is None else t
     phase = phase or find_phase(t, gait.switches)
     body, chain = gait.parameters.body, chain_at(gait, t, phase.base)
-    return body, chain, phase.tip, compute_ground_wrench(body, chain), build_legs(body, chain, phase.tip)
+    return (
+        body,
+        chain,
+        phase.tip,
+        compute_ground_wrench(body, chain),
+        build_legs(body, chain, phase.tip),
+    )
 
 
 def zmp_at(t, base="rear"):
@@ -98,4 +119,14 @@ def zmp_at(t, base="rear"):
 
 def leg_coordinates(robot):
     """Return the joints of the URDF biped in the order of the paper's torques, from the rear ankle to the front one."""
-    return [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]
+    return [
+        robot.joint(name).v.start
+        for name in (
+            "left_ankle",
+            "left_knee",
+            "left_hip",
+            "right_hip",
+            "right_knee",
+            "right_ankle",
+        )
+    ]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Status values of all components."""
 
 import importlib
@@ -37,7 +38,10 @@ def test_every_status_is_upper_snake_and_described(statuses):
 
 def test_a_status_is_written_as_its_value():
     status = AnswerStatus.INFEASIBLE_CONTACT
-    assert f"{status} {status:>20} {[status]}" == "INFEASIBLE_CONTACT   INFEASIBLE_CONTACT ['INFEASIBLE_CONTACT']"
+    assert (
+        f"{status} {status:>20} {[status]}"
+        == "INFEASIBLE_CONTACT   INFEASIBLE_CONTACT ['INFEASIBLE_CONTACT']"
+    )
     for indent in (None, 2):
         assert json.loads(json.dumps({"status": status, "counts": {status: 3}}, indent=indent)) == {
             "status": "INFEASIBLE_CONTACT",

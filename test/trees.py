@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random trees with every kind of joint, for laws that hold on all of them."""
 
 from dataclasses import replace
@@ -34,7 +35,9 @@ KINDS = {
     "spherical_zyx": lambda rng: pin.JointModelSphericalZYX(),
     "planar": lambda rng: pin.JointModelPlanar(),
     "translation": lambda rng: pin.JointModelTranslation(),
-    "universal": lambda rng: pin.JointModelUniversal(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8])),
+    "universal": lambda rng: pin.JointModelUniversal(
+        np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8])
+    ),
     "composite": composite,
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes in this process, over the real middleware: one executor in a thread, a probe that says and hears everything."""
 
 import contextlib
@@ -41,14 +42,18 @@ class Wires:
     """A node under test and a probe on the other end of all its topics."""
 
     def __init__(self, make, **parameters):
-        self.node = make(parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()])
+        self.node = make(
+            parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()]
+        )
         self.probe = Node(f"probe_of_{self.node.get_name()}")
         self.statuses = list(self.node.interface.statuses)
         self.changed = threading.Condition()
         self.heard, self.counts, self.out, self.clients = {}, {}, {}, {}
         self.status, self.reason, self.level = "", "", b""
         name = self.node.get_name()
-        self.probe.create_subscription(UInt8, f"/{name}/status", self._on_status, make_qos(Topic("", "in", "", "latched", "")))
+        self.probe.create_subscription(
+            UInt8, f"/{name}/status", self._on_status, make_qos(Topic("", "in", "", "latched", ""))
+        )
         self.probe.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 100)
         self.executor = make_executor()
         self.executor.add_node(self.node)
@@ -59,7 +64,9 @@ class Wires:
         self.node.start()
         handled = {*self.node.handlers(), "robot_description"}
         for topic in self.node.interface.topics:
-            if topic.name.startswith(("~", "/diag")) or (topic.way == "in" and topic.name not in handled):
+            if topic.name.startswith(("~", "/diag")) or (
+                topic.way == "in" and topic.name not in handled
+            ):
                 continue
             head, _, rest = topic.name.partition("<")
             placeholder, _, tail = rest.partition(">")
@@ -72,18 +79,27 @@ class Wires:
         for service in self.node.interface.services:
             if "<" not in service.name:
                 kind, name = find_type(service.kind, "srv"), service.name
-                self.clients[name] = self.probe.create_client(kind, f"/{self.node.get_name()}/{name}")
+                self.clients[name] = self.probe.create_client(
+                    kind, f"/{self.node.get_name()}/{name}"
+                )
         self.thread.start()
-        self.wait(lambda: all(publisher.get_subscription_count() for publisher in self.out.values()), "every topic is heard")
+        self.wait(
+            lambda: all(publisher.get_subscription_count() for publisher in self.out.values()),
+            "every topic is heard",
+        )
         return self
 
     def _connect(self, topic, name):
         kind = find_type(topic.kind)
         if topic.way == "in":
-            self.out[name] = self.probe.create_publisher(kind, name, make_qos(Topic("", "out", "", topic.qos, "")))
+            self.out[name] = self.probe.create_publisher(
+                kind, name, make_qos(Topic("", "out", "", topic.qos, ""))
+            )
         else:
             self.counts[name] = 0
-            self.probe.create_subscription(kind, name, lambda m, n=name: self._on_message(n, m), make_qos(topic))
+            self.probe.create_subscription(
+                kind, name, lambda m, n=name: self._on_message(n, m), make_qos(topic)
+            )
 
     def _spin(self):
         with contextlib.suppress(rclpy.executors.ExternalShutdownException):
@@ -113,7 +129,9 @@ class Wires:
         with self.changed:
             while not condition():
                 if not self.changed.wait(0.02) and monotonic() > end:
-                    raise AssertionError(f"waited in vain until {what}; status {self.status}, reason {self.reason}")
+                    raise AssertionError(
+                        f"waited in vain until {what}; status {self.status}, reason {self.reason}"
+                    )
 
     def expect(self, status):
         self.wait(lambda: self.status == status, f"the status is {status}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules and prose that the house checks read."""
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ class Source:
 
 def read_sources() -> list[Source]:
     """Return all modules of package, benchmarks and tools."""
-    paths = [path for root in (PACKAGE, "benchmarks", "tools") for path in sorted(Path(root).rglob("*.py"))]
+    paths = [
+        path
+        for root in (PACKAGE, "benchmarks", "tools")
+        for path in sorted(Path(root).rglob("*.py"))
+    ]
     sources = []
     for path in paths:
         if not any(part.is_symlink() for part in (path, *path.parents)):
@@ -40,15 +45,25 @@ def read_sources() -> list[Source]:
 def walk(sources: Sequence[Source], *kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
     """Yield place and node of every node of some kinds."""
     for source in sources:
-        yield from ((f"{source.path}:{getattr(n, 'lineno', 0)}", n) for n in ast.walk(source.tree) if isinstance(n, kinds))
+        yield from (
+            (f"{source.path}:{getattr(n, 'lineno', 0)}", n)
+            for n in ast.walk(source.tree)
+            if isinstance(n, kinds)
+        )
 
 
 def find_docstring(node: ast.AST) -> ast.stmt | None:
     """Return the statement that is the docstring of a node, or None."""
     body = getattr(node, "body", None)
     first = body[0] if isinstance(body, list) and body else None
-    holds = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(first, ast.Expr)
-    return first if holds and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str) else None
+    holds = isinstance(
+        node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    ) and isinstance(first, ast.Expr)
+    return (
+        first
+        if holds and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+        else None
+    )
 
 
 def list_documents() -> list[Path]:
@@ -63,5 +78,9 @@ def read_prose(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
     for place, node in walk(sources, ast.AST):
         if find_docstring(node) is not None:
             yield place, ast.get_docstring(node) or ""
-        elif isinstance(node, ast.keyword) and node.arg == "help" and isinstance(node.value, ast.Constant):
+        elif (
+            isinstance(node, ast.keyword)
+            and node.arg == "help"
+            and isinstance(node.value, ast.Constant)
+        ):
             yield place, str(node.value.value)

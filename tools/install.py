@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install requirements into a virtual environment: with uv where it can be had, else with pip, by the settings of pip.
 
     python tools/install.py ENVIRONMENT ARGUMENT...     the arguments are those of pip install
@@ -46,19 +47,27 @@ def say(text: str) -> None:
 
 def advise(output: str) -> str:
     """Return what to do about a failed installation, or an empty string where nothing is known."""
-    return next((advice for pattern, advice in ADVICE if re.search(pattern, output, re.IGNORECASE)), "")
+    return next(
+        (advice for pattern, advice in ADVICE if re.search(pattern, output, re.IGNORECASE)), ""
+    )
 
 
 def give_up(what: str, output: str) -> None:
     """End with the last lines of the failed command and, where known, its remedy."""
-    told = [line for line in output.splitlines() if line.strip() and not re.match(r"\s*(WARNING: (Retrying|Location)|INFO|\[notice)", line)]
+    told = [
+        line
+        for line in output.splitlines()
+        if line.strip() and not re.match(r"\s*(WARNING: (Retrying|Location)|INFO|\[notice)", line)
+    ]
     tail = "\n".join("  " + line for line in told[-8:])
     sys.exit("\n".join(line for line in (what, tail, advise(output)) if line))
 
 
 def run(command: list[str], env: dict[str, str] | None = None) -> tuple[bool, str]:
     """Run a command silently; return whether it succeeded and all it printed."""
-    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     return done.returncode == 0, done.stdout
 
 
@@ -78,7 +87,9 @@ def uv_environment(pip: dict[str, str]) -> dict[str, str]:
     """Tell uv what pip was told: indexes, links, certificates, proxy. Variables of uv's own that are set already stay."""
     wanted = {
         "UV_SYSTEM_CERTS": "1",
-        "UV_INDEX_STRATEGY": "unsafe-best-match" if pip.get("extra-index-url") else "",  # as pip does
+        "UV_INDEX_STRATEGY": "unsafe-best-match"
+        if pip.get("extra-index-url")
+        else "",  # as pip does
         "UV_DEFAULT_INDEX": pip.get("index-url", ""),
         "UV_INDEX": " ".join(pip.get("extra-index-url", "").split()),
         "UV_FIND_LINKS": ",".join(pip.get("find-links", "").split()),
@@ -104,7 +115,15 @@ def install_with_uv(python: Path, arguments: list[str]) -> bool:
         if advise(output) == UNREACHABLE and not elsewhere:
             give_up("Nothing can be downloaded:", output)
         return False
-    command = [str(python.with_name("uv")), "pip", "install", "--compile-bytecode", "--python", str(python), *arguments]
+    command = [
+        str(python.with_name("uv")),
+        "pip",
+        "install",
+        "--compile-bytecode",
+        "--python",
+        str(python),
+        *arguments,
+    ]
     done, output = run(command, uv_environment(settings))
     if not done and advise(output) == UNREACHABLE:  # what was downloaded before may do
         done, output = run([*command, "--offline"], uv_environment(settings))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make .venv with this package (editable) and all its extras.
 
 Runs under the Python that the environment is made from and uses nothing but its standard library.
@@ -20,7 +21,11 @@ PYTHON = VENV / "bin" / "python"
 def environment_fits() -> bool:
     """Tell whether .venv runs, has pip, and was made in this folder by the version of Python that runs this."""
     pip = VENV / "bin" / "pip"
-    if not PYTHON.exists() or not pip.exists() or str(VENV.absolute()) not in pip.read_text(encoding="utf-8"):
+    if (
+        not PYTHON.exists()
+        or not pip.exists()
+        or str(VENV.absolute()) not in pip.read_text(encoding="utf-8")
+    ):
         return False
     fits, output = run([str(PYTHON), "-c", "import sys, pip; print(*sys.version_info[:3])"])
     return fits and output.split() == [str(number) for number in sys.version_info[:3]]
@@ -37,7 +42,9 @@ def build_environment() -> None:
     shutil.rmtree(VENV, ignore_errors=True)
     if re.search(r"ensurepip|No module named '?venv", output):
         name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-        sys.exit(f"{sys.executable} cannot make virtual environments: its venv module is not installed (apt install {name}-venv).")
+        sys.exit(
+            f"{sys.executable} cannot make virtual environments: its venv module is not installed (apt install {name}-venv)."
+        )
     give_up(f"{sys.executable} -m venv failed:", output)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ask inverse dynamics about wild states of some robots and tell what came of it.
 
     python tools/wild_states.py --states 100000 --seed 1 human28 talos_reduced g1_29
@@ -20,7 +21,9 @@ def main() -> int:
     from benchmarks.wild import run_wild
     from humanoid_dynamics.model.load import load_robot
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("robots", nargs="+", help="catalogue names or URDF files")
     parser.add_argument("--states", type=int, default=10_000, help="states of each robot")
     parser.add_argument("--seed", type=int, default=1)
@@ -29,8 +32,12 @@ def main() -> int:
     for name in asked.robots:
         start = perf_counter()
         report = run_wild(load_robot(name), asked.states, asked.seed)
-        sys.stdout.write(f"{name}: {asked.states} states, {report.answers} answers, {len(report.faults)} faults, ")
-        sys.stdout.write(f"{perf_counter() - start:.0f} s, largest residual of an answer that is ok {report.residual:.1e} of the weight\n")
+        sys.stdout.write(
+            f"{name}: {asked.states} states, {report.answers} answers, {len(report.faults)} faults, "
+        )
+        sys.stdout.write(
+            f"{perf_counter() - start:.0f} s, largest residual of an answer that is ok {report.residual:.1e} of the weight\n"
+        )
         sys.stdout.write(f"  {dict(report.statuses)}\n  {dict(report.paths)}\n")
         for fault in report.faults:
             sys.stdout.write(f"  {fault}\n")

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion benchmark: clips through the filter, judged by measures, referees and a frozen record."""

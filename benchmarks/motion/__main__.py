@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion benchmark: ``python -m benchmarks.motion``."""
 
 from humanoid_dynamics.program import use_one_blas_thread

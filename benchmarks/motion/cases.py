@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases of the motion benchmark: a clip, the robot it is filtered on, and its class."""
 
 from __future__ import annotations
@@ -63,11 +64,21 @@ def development_cases() -> list[Case]:
         for robot in entry["robots"]:
             path = find_recording(entry["clip"])
             source = str(data_folder() / robot) if robot.endswith(".urdf") else robot
-            cases.append(Case(f"{Path(robot).stem}/{path.stem}", source, path, entry["class"], entry.get("fps")))
+            cases.append(
+                Case(
+                    f"{Path(robot).stem}/{path.stem}",
+                    source,
+                    path,
+                    entry["class"],
+                    entry.get("fps"),
+                )
+            )
     return cases
 
 
-def find_cases(sources: Sequence[str], robots: Sequence[str], kind: str = OTHER, fps: float | None = None) -> list[Case]:
+def find_cases(
+    sources: Sequence[str], robots: Sequence[str], kind: str = OTHER, fps: float | None = None
+) -> list[Case]:
     """Return every clip of some files, folders and patterns on every one of some robots.
 
     Args:
@@ -79,4 +90,8 @@ def find_cases(sources: Sequence[str], robots: Sequence[str], kind: str = OTHER,
     Raises:
         ClipError: If nothing is found.
     """
-    return [Case(f"{Path(robot).stem}/{found.name}", robot, found.path, kind, fps) for robot in robots for found in find_clips(sources)]
+    return [
+        Case(f"{Path(robot).stem}/{found.name}", robot, found.path, kind, fps)
+        for robot in robots
+        for found in find_clips(sources)
+    ]

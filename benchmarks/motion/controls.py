@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Negative controls: motions that keep less than they seem to, none of which may count as preserved."""
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.spatial.arrays import Vector
 
-Motion = tuple[Clip, Vector]  # filtered motion, and the instant of the reference of each of its rows [s]
+Motion = tuple[
+    Clip, Vector
+]  # filtered motion, and the instant of the reference of each of its rows [s]
 
 
 def stands_still(motion: Motion) -> Motion:
     """Hold the first posture on both soles all the time."""
     clip, stamps = motion
     q = np.tile(clip.q[0], (len(clip), 1))
-    return clip.change(q=q, v=None, a=None, contacts={name: np.ones(len(clip), bool) for name in clip.contacts}), stamps
+    return clip.change(
+        q=q, v=None, a=None, contacts={name: np.ones(len(clip), bool) for name in clip.contacts}
+    ), stamps
 
 
 def takes_twice_as_long(motion: Motion) -> Motion:
@@ -43,11 +48,14 @@ def declares_other_contacts(motion: Motion) -> Motion:
     """Swap the contacts of the two soles."""
     clip, stamps = motion
     names = list(clip.contacts)
-    return clip.change(contacts=dict(zip(names, [clip.contacts[name] for name in reversed(names)], strict=True))), stamps
+    return clip.change(
+        contacts=dict(zip(names, [clip.contacts[name] for name in reversed(names)], strict=True))
+    ), stamps
 
 
 FALSIFIED: Mapping[str, Callable[[Motion], Motion]] = {
-    make.__name__: make for make in (stands_still, takes_twice_as_long, makes_half_of_the_way, declares_other_contacts)
+    make.__name__: make
+    for make in (stands_still, takes_twice_as_long, makes_half_of_the_way, declares_other_contacts)
 }
 CRIPPLED: Mapping[str, tuple[Settings | None, TickSettings | None]] = {
     "without_terminal_constraint": (Settings(balance=False), None),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the frozen record that need no recordings: inverse dynamics, scenes and hostile streams."""
 
 from __future__ import annotations
@@ -23,9 +24,16 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 ROBOTS = ("human28", "g1", "talos_reduced", "legs12")
 ANSWERS = 10_000
-ANGLE, SPEED, ACCELERATION = 0.15, 1.0, 4.0  # rad, rad/s, rad/s^2; standard deviations around the standing posture
+ANGLE, SPEED, ACCELERATION = (
+    0.15,
+    1.0,
+    4.0,
+)  # rad, rad/s, rad/s^2; standard deviations around the standing posture
 NEAR, GENTLE = 0.02, 0.05  # rad; share of the acceleration, for half of the questions
-SCENE_SETTINGS = (("highbar_regrasp", {"release": "0.4"}), ("biped_step", {"rule": "minimum_torque"}))  # beside every scene as it is
+SCENE_SETTINGS = (
+    ("highbar_regrasp", {"release": "0.4"}),
+    ("biped_step", {"rule": "minimum_torque"}),
+)  # beside every scene as it is
 LONGEST_SCENE, INSTANTS = 2.0, 8  # s, samples
 Progress = Callable[[float], object]
 
@@ -34,9 +42,14 @@ def freeze_answers(progress: Progress | None = None) -> dict[str, Any]:
     """Return what inverse dynamics answers to ten thousand questions: two random projections of each answer, its norm and its status."""
     rows, statuses = [], []
     for number, answer in enumerate(_answers()):
-        values = np.concatenate((answer.tau, *(np.concatenate((w.f_W, w.m_W)) for w in answer.wrenches.values())))
+        values = np.concatenate(
+            (answer.tau, *(np.concatenate((w.f_W, w.m_W)) for w in answer.wrenches.values()))
+        )
         rng = np.random.default_rng(len(values))
-        rows.append([float(rng.standard_normal(len(values)) @ values) for _ in range(2)] + [float(np.linalg.norm(values))])
+        rows.append(
+            [float(rng.standard_normal(len(values)) @ values) for _ in range(2)]
+            + [float(np.linalg.norm(values))]
+        )
         statuses.append(answer.certificate.status)
         if progress is not None and number % 100 == 0:
             progress(number / ANSWERS)
@@ -50,7 +63,10 @@ def _answers() -> Iterator[Answer]:
     for name in ROBOTS:
         robot = load_robot(name)
         for rule in rules:
-            solver, extra = InverseDynamics(robot, rule=rule), missing if (name, rule) == (ROBOTS[0], rules[0]) else 0
+            solver, extra = (
+                InverseDynamics(robot, rule=rule),
+                missing if (name, rule) == (ROBOTS[0], rules[0]) else 0,
+            )
             for q, v, a, shares in _questions(robot, count + extra):
                 yield solver.solve(q, v, a, shares)
 
@@ -61,20 +77,35 @@ def _questions(robot: RobotModel, count: int) -> Iterator[tuple[Vector, Vector, 
     frames = [robot.surface(name).frame for name in robot.stance]
     for k in range(count):
         share = (0.5, 1.0, 0.0, float(rng.uniform()))[k // 2 % 4]
-        shares = np.array((share, 1.0 - share)) if len(robot.stance) == 2 else np.full(len(robot.stance), 1.0 / len(robot.stance))
+        shares = (
+            np.array((share, 1.0 - share))
+            if len(robot.stance) == 2
+            else np.full(len(robot.stance), 1.0 / len(robot.stance))
+        )
         near = k % 2 == 0
-        q = np.array(pin.integrate(robot.model, robot.posture, (NEAR if near else ANGLE) * rng.standard_normal(robot.nv)))
+        q = np.array(
+            pin.integrate(
+                robot.model,
+                robot.posture,
+                (NEAR if near else ANGLE) * rng.standard_normal(robot.nv),
+            )
+        )
         v, a = SPEED * rng.standard_normal(robot.nv), ACCELERATION * rng.standard_normal(robot.nv)
         if near:
             pin.computeJointJacobians(robot.model, data, q)
-            J = np.vstack([pin.getFrameJacobian(robot.model, data, frame, pin.LOCAL) for frame in frames])
+            J = np.vstack(
+                [pin.getFrameJacobian(robot.model, data, frame, pin.LOCAL) for frame in frames]
+            )
             v, a = np.zeros(robot.nv), GENTLE * (a - np.linalg.lstsq(J, J @ a, rcond=None)[0])
         yield q, v, a, shares
 
 
 def freeze_scenes(progress: Progress | None = None) -> dict[str, Any]:
     """Return states of twenty scenes before their first impact, and whether the checks of each whole run pass."""
-    scenes: list[tuple[str, dict[str, str]]] = [*((name, {}) for name in scene_names()), *SCENE_SETTINGS]
+    scenes: list[tuple[str, dict[str, str]]] = [
+        *((name, {}) for name in scene_names()),
+        *SCENE_SETTINGS,
+    ]
     found = {}
     for number, (name, settings) in enumerate(scenes):
         label = " ".join((name, *(f"{key}={value}" for key, value in settings.items())))
@@ -89,7 +120,9 @@ def _freeze_scene(name: str, settings: dict[str, str]) -> dict[str, Any]:
     seconds = min(scene.seconds, LONGEST_SCENE)
     world = build_world(scene)
     summary = run_scene(scene, world, seconds)
-    failed = [check.name for check in judge_run(summary, world, scene.tolerated) if not check.passed]
+    failed = [
+        check.name for check in judge_run(summary, world, scene.tolerated) if not check.passed
+    ]
     return {
         "seconds": seconds,
         "failed": failed,
@@ -123,8 +156,14 @@ def freeze_streams(progress: Progress | None = None) -> dict[str, Any]:
     for number, (kind, seed) in enumerate(kinds):
         fault = streams.draw_fault(kind, seed)
         _, frames, _ = streams.follow(fault)
-        holds = all(frame.certificate.holds and np.isfinite(frame.q).all() and np.isfinite(frame.tau).all() for frame in frames)
-        found[f"{kind} {seed}"] = {"holds": bool(holds and frames), "recovery": round(streams.recovery(fault, frames), 4)}
+        holds = all(
+            frame.certificate.holds and np.isfinite(frame.q).all() and np.isfinite(frame.tau).all()
+            for frame in frames
+        )
+        found[f"{kind} {seed}"] = {
+            "holds": bool(holds and frames),
+            "recovery": round(streams.recovery(fault, frames), 4),
+        }
         if progress is not None:
             progress((number + 1) / len(kinds))
     return found

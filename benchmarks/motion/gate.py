@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate: today's figures against the frozen record.
 
 inverse_dynamics
@@ -58,7 +59,9 @@ def check_answers(record: Mapping[str, Any], now: Mapping[str, Any]) -> GateResu
     """Compare answers of inverse dynamics."""
     result = GateResult()
     old, new = np.array(record["values"], dtype=float), np.array(now["values"], dtype=float)
-    result.expect(old.shape == new.shape, f"inverse_dynamics: {len(new)} answers, the record has {len(old)}")
+    result.expect(
+        old.shape == new.shape, f"inverse_dynamics: {len(new)} answers, the record has {len(old)}"
+    )
     if old.shape != new.shape:
         return result
     off = np.max(np.abs(new - old), axis=1) / np.maximum(old[:, 2], 1.0)
@@ -69,8 +72,15 @@ def check_answers(record: Mapping[str, Any], now: Mapping[str, Any]) -> GateResu
         result.failures.append(
             f"inverse_dynamics: {wrong.size} answers differ, the worst is number {worst} by {off[worst]:.2g} of its size"
         )
-    changed = [k for k, (a, b) in enumerate(zip(record["statuses"], now["statuses"], strict=True)) if a != b]
-    result.expect(not changed, f"inverse_dynamics: {len(changed)} statuses differ, the first is number {changed[0] if changed else 0}")
+    changed = [
+        k
+        for k, (a, b) in enumerate(zip(record["statuses"], now["statuses"], strict=True))
+        if a != b
+    ]
+    result.expect(
+        not changed,
+        f"inverse_dynamics: {len(changed)} statuses differ, the first is number {changed[0] if changed else 0}",
+    )
     return result
 
 
@@ -86,12 +96,23 @@ def check_scenes(record: Mapping[str, Any], now: Mapping[str, Any]) -> GateResul
         result.expect(not lost, f"scene {name}: fails {', '.join(lost)}")
         rows = min(len(old["states"]), len(new["states"]))
         result.expect(
-            len(new["states"]) >= len(old["states"]), f"scene {name}: {len(new['states'])} states before impact, had {len(old['states'])}"
+            len(new["states"]) >= len(old["states"]),
+            f"scene {name}: {len(new['states'])} states before impact, had {len(old['states'])}",
         )
         if rows:
-            same = [len(a) == len(b) for a, b in zip(old["states"][:rows], new["states"][:rows], strict=True)]
-            off = np.max(np.abs(np.array(old["states"][:rows]) - np.array(new["states"][:rows]))) if all(same) else np.inf
-            result.expect(bool(off <= SAME_STATE), f"scene {name}: state differs by {off:.2g} before the first impact")
+            same = [
+                len(a) == len(b)
+                for a, b in zip(old["states"][:rows], new["states"][:rows], strict=True)
+            ]
+            off = (
+                np.max(np.abs(np.array(old["states"][:rows]) - np.array(new["states"][:rows])))
+                if all(same)
+                else np.inf
+            )
+            result.expect(
+                bool(off <= SAME_STATE),
+                f"scene {name}: state differs by {off:.2g} before the first impact",
+            )
     return result
 
 
@@ -101,7 +122,10 @@ def check_streams(record: Mapping[str, Any], now: Mapping[str, Any]) -> GateResu
     for name in record:
         new = now.get(name, {"holds": False, "recovery": np.inf})
         result.expect(new["holds"], f"stream {name}: a frame is outside its limits")
-        result.expect(new["recovery"] <= RECOVERY, f"stream {name}: {new['recovery']:g} s until it is back on the reference")
+        result.expect(
+            new["recovery"] <= RECOVERY,
+            f"stream {name}: {new['recovery']:g} s until it is back on the reference",
+        )
     return result
 
 
@@ -112,23 +136,36 @@ def check_clips(record: Sequence[Run], now: Sequence[Run]) -> GateResult:
     result.expect(bool(pairs), "clips: no run is in the record")
     for before, after in pairs:
         limits = after.all_limits
-        result.expect(limits is None or limits == 1.0, f"{after.case} {after.variant}: {limits} of the frames are inside all limits")
+        result.expect(
+            limits is None or limits == 1.0,
+            f"{after.case} {after.variant}: {limits} of the frames are inside all limits",
+        )
         if after.kind == "control" and after.variant == "nominal":
             rms = (after.report.get("measures") or {}).get("joint_rms")
             result.expect(
-                rms is not None and rms <= CONTROL_RMS, f"control {after.case}: joint RMS {rms} rad, expected at most {CONTROL_RMS:g}"
+                rms is not None and rms <= CONTROL_RMS,
+                f"control {after.case}: joint RMS {rms} rad, expected at most {CONTROL_RMS:g}",
             )
         if before.preserved and not after.preserved:
             result.notices.append(
                 f"{after.case} {after.variant}: not preserved any more: {', '.join(after.report.get('broken', ())) or after.refused}"
             )
-    _compare(result, "runs finished", [(float(a.finished), float(b.finished)) for a, b in pairs], np.mean)
+    _compare(
+        result, "runs finished", [(float(a.finished), float(b.finished)) for a, b in pairs], np.mean
+    )
     strides = [(a.stride, b.stride) for a, b in pairs]
-    _compare(result, "median stride", [(x, y) for x, y in strides if x is not None and y is not None], median)
+    _compare(
+        result,
+        "median stride",
+        [(x, y) for x, y in strides if x is not None and y is not None],
+        median,
+    )
     return result
 
 
-def _compare(result: GateResult, name: str, pairs: Sequence[tuple[float, float]], middle: Any) -> None:
+def _compare(
+    result: GateResult, name: str, pairs: Sequence[tuple[float, float]], middle: Any
+) -> None:
     result.checked += 1
     if not pairs:
         return

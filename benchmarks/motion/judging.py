@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw against filtered: every referee on every case."""
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.motion.cases import Case
-from benchmarks.motion.referees import Comparison, Conditions, compare_pairs, draw_conditions, score_tick, score_virtual_wrench
+from benchmarks.motion.referees import (
+    Comparison,
+    Conditions,
+    compare_pairs,
+    draw_conditions,
+    score_tick,
+    score_virtual_wrench,
+)
 from benchmarks.motion.tracker import Tracker
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
@@ -39,11 +47,18 @@ class Ruling:
 
     def compare(self) -> Comparison:
         """Return the paired sign test over cases."""
-        return compare_pairs(list(self.raw.values()), list(self.filtered.values()), lower_is_better=self.lower_is_better)
+        return compare_pairs(
+            list(self.raw.values()),
+            list(self.filtered.values()),
+            lower_is_better=self.lower_is_better,
+        )
 
 
 def judge_cases(
-    cases: Sequence[Case], seeds: int, policy: Path | None = None, progress: Callable[[float], object] | None = None
+    cases: Sequence[Case],
+    seeds: int,
+    policy: Path | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> tuple[list[Ruling], list[str]]:
     """Let the referees judge cases.
 
@@ -56,11 +71,18 @@ def judge_cases(
     Returns:
         Rulings, and the reasons for which cases were left out.
     """
-    rulings = [Ruling("virtual wrench", "weights", True), Ruling("measured-state tick (ours)", "share of time up", False)]
+    rulings = [
+        Ruling("virtual wrench", "weights", True),
+        Ruling("measured-state tick (ours)", "share of time up", False),
+    ]
     scores: list[Score] = [score_virtual_wrench, score_tick]
     if policy is not None:
         rulings.append(Ruling(f"policy {policy.name}", "share of time up", False))
-        scores.append(lambda robot, clip, conditions: [run.share for run in Tracker(policy, robot).track(clip, conditions)])
+        scores.append(
+            lambda robot, clip, conditions: [
+                run.share for run in Tracker(policy, robot).track(clip, conditions)
+            ]
+        )
     conditions, left_out = [draw_conditions(seed) for seed in range(seeds)], []
     for number, case in enumerate(cases):
         try:
@@ -68,7 +90,10 @@ def judge_cases(
             found = filter_clip(robot, clip, ladder=LADDER[:1])
             for ruling, score in zip(rulings, scores, strict=True):
                 before, after = score(robot, clip, conditions), score(robot, found.clip, conditions)
-                ruling.raw[case.name], ruling.filtered[case.name] = float(np.mean(before)), float(np.mean(after))
+                ruling.raw[case.name], ruling.filtered[case.name] = (
+                    float(np.mean(before)),
+                    float(np.mean(after)),
+                )
         except HumanoidDynamicsError as cause:
             left_out.append(f"{case.name}: {cause}")
         if progress is not None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MuJoCo as an independent plant: torque-driven joints, four corner spheres a sole, Coulomb friction.
 
 The plant knows nothing of our dynamics; states are exchanged in our coordinates.
@@ -29,7 +30,10 @@ from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FRICTION, STEP = 0.8, 1e-3  # -, s
-CONTROL, HOLD = 0.005, 1.0  # s: period of a controller; time a motion is held still before and after it
+CONTROL, HOLD = (
+    0.005,
+    1.0,
+)  # s: period of a controller; time a motion is held still before and after it
 SUNK = 8e-4  # m; depth of loaded soles in MuJoCo's soft ground
 EFFORT_SLACK = 1e-9  # N·m
 SOFT = 0.005  # m; margin of the centre of pressure that soft ground asks for
@@ -96,7 +100,9 @@ class Plant:
         if base is not None:
             self.model.dof_damping[:6] = base
 
-    def drive(self, tau: Vector, count: int, push: Vector | None = None, twist: Vector | None = None) -> None:
+    def drive(
+        self, tau: Vector, count: int, push: Vector | None = None, twist: Vector | None = None
+    ) -> None:
         """Take steps with joint torques, damping included, inside the limits of the motors.
 
         Args:
@@ -117,13 +123,19 @@ class Plant:
             self.mujoco.mj_step(self.model, data)
 
 
-def measure(robot: RobotModel, state: State, noise: Noise | None, rng: np.random.Generator) -> State:
+def measure(
+    robot: RobotModel, state: State, noise: Noise | None, rng: np.random.Generator
+) -> State:
     """Return a state as sensors measure it."""
     q, v = state
     if noise is None:
         return q, v
-    error = rng.normal(size=robot.nv) * np.concatenate(([noise.place] * 3, [noise.turn] * 3, np.full(robot.nv - 6, noise.joints)))
-    rates = rng.normal(size=robot.nv) * np.concatenate(([noise.velocity] * 3, np.full(robot.nv - 3, noise.rates)))
+    error = rng.normal(size=robot.nv) * np.concatenate(
+        ([noise.place] * 3, [noise.turn] * 3, np.full(robot.nv - 6, noise.joints))
+    )
+    rates = rng.normal(size=robot.nv) * np.concatenate(
+        ([noise.velocity] * 3, np.full(robot.nv - 3, noise.rates))
+    )
     return pin.integrate(robot.model, q, error), v + rates
 
 
@@ -183,12 +195,19 @@ def run_closed_loop(
 
 def joint_gains(robot: RobotModel) -> Vector:
     """Return a stiffness for each joint [N·m/rad]."""
-    gains = [next((gain for part, gain in GAINS.items() if part in joint.name), GAINS["ankle"]) for joint in robot.joints[1:]]
+    gains = [
+        next((gain for part, gain in GAINS.items() if part in joint.name), GAINS["ankle"])
+        for joint in robot.joints[1:]
+    ]
     return np.array(gains)
 
 
 def replay(
-    robot: RobotModel, clip: Clip, stiffness: float, torques: list[Vector] | None = None, stiff_ground: bool = False
+    robot: RobotModel,
+    clip: Clip,
+    stiffness: float,
+    torques: list[Vector] | None = None,
+    stiff_ground: bool = False,
 ) -> float | None:
     """Let the plant follow a clip with torques of inverse dynamics, and springs and dampers at the joints.
 
@@ -218,7 +237,12 @@ def replay(
         k = min(max(row, 0), len(moving) - 1)
         still = 0.0 if row != k else 1.0
         for _ in range(round(CONTROL / STEP)):
-            plant.drive(feed[k] + kp * (moving.q[k][7:] - plant.state()[0][7:]) + still * kd * _rates(moving)[k][6:], 1)
+            plant.drive(
+                feed[k]
+                + kp * (moving.q[k][7:] - plant.state()[0][7:])
+                + still * kd * _rates(moving)[k][6:],
+                1,
+            )
         if has_fallen(plant.state()[0], start[2], upward_of(robot.posture)):
             return (row + hold) * CONTROL
     return None
@@ -244,7 +268,10 @@ def explain(robot: RobotModel, clip: Clip) -> tuple[Clip, list[Vector]]:
     even = resample(clip, 1.0 / CONTROL)
     moving = differentiate(even.change(v=None, a=None), SMOOTHING)
     labels, soles, data = detect_contacts(even).labels(even.times), find_soles(robot), robot.data()
-    return moving, [_feed_forward(robot, data, moving, row, [bool(labels[s.name][row]) for s in soles]) for row in range(len(moving))]
+    return moving, [
+        _feed_forward(robot, data, moving, row, [bool(labels[s.name][row]) for s in soles])
+        for row in range(len(moving))
+    ]
 
 
 def _rates(clip: Clip) -> Matrix:
@@ -256,10 +283,17 @@ def _rates(clip: Clip) -> Matrix:
 def _corners(robot: RobotModel, q: Vector) -> Matrix:
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, q)
-    return np.vstack([[data.oMf[sole.frame].act(corner) for corner in np.asarray(sole.vertices)] for sole in find_soles(robot)])
+    return np.vstack(
+        [
+            [data.oMf[sole.frame].act(corner) for corner in np.asarray(sole.vertices)]
+            for sole in find_soles(robot)
+        ]
+    )
 
 
-def _feed_forward(robot: RobotModel, data: pin.Data, moving: Clip, row: int, stands: list[bool]) -> Vector:
+def _feed_forward(
+    robot: RobotModel, data: pin.Data, moving: Clip, row: int, stands: list[bool]
+) -> Vector:
     """Return the torques of a motion with ground forces at the corners of standing soles that explain as much of it as they can."""
     if moving.v is None or moving.a is None:
         raise ValueError("expected a clip with velocities and accelerations")
@@ -271,11 +305,16 @@ def _feed_forward(robot: RobotModel, data: pin.Data, moving: Clip, row: int, sta
     for sole, stand in zip(find_soles(robot), stands, strict=True):
         if not stand:
             continue
-        J = pin.getFrameJacobian(robot.model, data, sole.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        J = pin.getFrameJacobian(
+            robot.model, data, sole.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        )
         for corner in np.asarray(sole.vertices):
             arm = data.oMf[sole.frame].rotation @ corner
             at = J[:3] - pin.skew(arm) @ J[3:]
-            columns += [at.T @ np.array((FRICTION * x, FRICTION * y, 1.0)) for x, y in ((0.7, 0), (-0.7, 0), (0, 0.7), (0, -0.7))]
+            columns += [
+                at.T @ np.array((FRICTION * x, FRICTION * y, 1.0))
+                for x, y in ((0.7, 0), (-0.7, 0), (0, 0.7), (0, -0.7))
+            ]
     if not columns:
         return np.array(tau[6:])
     A = np.column_stack(columns)

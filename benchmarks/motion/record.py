@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The frozen record: one compressed JSON file, whose parts are replaced one by one."""
 
 from __future__ import annotations
@@ -30,9 +31,13 @@ def replace_part(name: str, part: Any, path: Path = RECORD) -> None:
     The same content makes the same bytes: the file has no time stamp.
     """
     if name not in PARTS:
-        raise HumanoidDynamicsError(f"--freeze: received {name!r}, expected one of {', '.join(PARTS)}")
+        raise HumanoidDynamicsError(
+            f"--freeze: received {name!r}, expected one of {', '.join(PARTS)}"
+        )
     record = load_record(path) | {name: part}
-    data = json.dumps({key: record[key] for key in PARTS if key in record}, allow_nan=False, separators=(",", ":")).encode()
+    data = json.dumps(
+        {key: record[key] for key in PARTS if key in record}, allow_nan=False, separators=(",", ":")
+    ).encode()
     path.write_bytes(gzip.compress(data, mtime=0))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of recorded motions, which is not part of the repository."""
 
 from __future__ import annotations
@@ -23,5 +24,7 @@ def find_recording(name: str) -> Path:
     """
     path = data_folder() / name
     if not path.is_file():
-        raise HumanoidDynamicsError(f"recording {name!r}: {path} is absent; {FOLDER} names the folder of recordings")
+        raise HumanoidDynamicsError(
+            f"recording {name!r}: {path} is absent; {FOLDER} names the folder of recordings"
+        )
     return path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Referees in MuJoCo that judge a raw motion and its filtered form alike.
 
 virtual_wrench
@@ -20,7 +21,17 @@ import numpy as np
 import pinocchio as pin
 from scipy.stats import binomtest
 
-from benchmarks.motion.plant import CONTROL, FRICTION, HOLD, STEP, Plant, explain, joint_gains, run_closed_loop, settle
+from benchmarks.motion.plant import (
+    CONTROL,
+    FRICTION,
+    HOLD,
+    STEP,
+    Plant,
+    explain,
+    joint_gains,
+    run_closed_loop,
+    settle,
+)
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
@@ -59,7 +70,9 @@ def draw_conditions(seed: int) -> Conditions:
     return Conditions(seed, float(rng.uniform(*MASS)), float(rng.uniform(*GRIP)))
 
 
-def score_virtual_wrench(robot: RobotModel, clip: Clip, conditions: Sequence[Conditions]) -> list[float]:
+def score_virtual_wrench(
+    robot: RobotModel, clip: Clip, conditions: Sequence[Conditions]
+) -> list[float]:
     """Return the mean virtual wrench for each of some conditions, in weights; lower is better.
 
     Args:
@@ -72,11 +85,19 @@ def score_virtual_wrench(robot: RobotModel, clip: Clip, conditions: Sequence[Con
     return [_follow(robot, moving, torques, shift, each) for each in conditions]
 
 
-def _follow(robot: RobotModel, moving: Clip, torques: list[Vector], shift: float, conditions: Conditions) -> float:
+def _follow(
+    robot: RobotModel, moving: Clip, torques: list[Vector], shift: float, conditions: Conditions
+) -> float:
     if moving.v is None:
         raise ValueError("expected a clip with velocities")
-    rng, plant = np.random.default_rng(conditions.seed), Plant(robot, conditions.friction, conditions.mass)
-    weight, height = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)), float(robot.posture[2])
+    rng, plant = (
+        np.random.default_rng(conditions.seed),
+        Plant(robot, conditions.friction, conditions.mass),
+    )
+    weight, height = (
+        robot.mass * float(np.linalg.norm(robot.model.gravity.linear)),
+        float(robot.posture[2]),
+    )
     wrench = _PelvisWrench(robot.mass, weight, height)
     kp = STIFFNESS * joint_gains(robot)
     kd = 0.1 * kp / np.sqrt(STIFFNESS)
@@ -93,7 +114,9 @@ def _follow(robot: RobotModel, moving: Clip, torques: list[Vector], shift: float
             q, v = plant.state()
             seen = q[7:] + ENCODER * rng.standard_normal(len(q) - 7)
             size, force, moment = wrench.evaluate((wanted, rates), (q, v))
-            plant.drive(torques[k] + kp * (wanted[7:] - seen) + kd * rates[6:], SUBSTEPS, force, moment)
+            plant.drive(
+                torques[k] + kp * (wanted[7:] - seen) + kd * rates[6:], SUBSTEPS, force, moment
+            )
             if row >= 0:
                 used.append(size)
         if not np.isfinite(plant.data.qpos).all():
@@ -111,10 +134,15 @@ class _PelvisWrench:
     def __init__(self, mass: float, weight: float, height: float) -> None:
         self._weight, self._height = weight, height
         self._k, self._k_turn = STRENGTH * weight / REACH, STRENGTH * weight * height / TURN
-        d, d_turn = DAMPING * np.sqrt(self._k * mass), DAMPING * np.sqrt(self._k_turn * mass) * GYRATION
+        d, d_turn = (
+            DAMPING * np.sqrt(self._k * mass),
+            DAMPING * np.sqrt(self._k_turn * mass) * GYRATION,
+        )
         self.damping: Vector = np.repeat((d, d_turn), 3)
 
-    def evaluate(self, wanted: tuple[Vector, Vector], state: tuple[Vector, Vector]) -> tuple[float, Vector, Vector]:
+    def evaluate(
+        self, wanted: tuple[Vector, Vector], state: tuple[Vector, Vector]
+    ) -> tuple[float, Vector, Vector]:
         """Return the size of the whole wrench in weights, and its force in world axes and moment in base axes without the damping."""
         (q_ref, v_ref), (q, v) = wanted, state
         R_ref, R = pin.Quaternion(q_ref[3:7]).matrix(), pin.Quaternion(q[3:7]).matrix()
@@ -122,7 +150,10 @@ class _PelvisWrench:
         off, turn = q_ref[:3] - q[:3], pin.log3(R.T @ R_ref)
         force = self._k * (off @ off / REACH**2) * off + d * (R_ref @ v_ref[:3])
         moment = self._k_turn * (turn @ turn / TURN**2) * turn + d_turn * (R.T @ R_ref @ v_ref[3:6])
-        size = np.linalg.norm(force - d * (R @ v[:3])) + np.linalg.norm(moment - d_turn * v[3:6]) / self._height
+        size = (
+            np.linalg.norm(force - d * (R @ v[:3]))
+            + np.linalg.norm(moment - d_turn * v[3:6]) / self._height
+        )
         return float(size) / self._weight, force, np.array(moment)
 
 
@@ -153,7 +184,9 @@ class Comparison:
     p_value: float
 
 
-def compare_pairs(raw: Sequence[float], filtered: Sequence[float], *, lower_is_better: bool) -> Comparison:
+def compare_pairs(
+    raw: Sequence[float], filtered: Sequence[float], *, lower_is_better: bool
+) -> Comparison:
     """Compare scores clip by clip; equal scores do not count.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the filter: each case as it is and under five perturbations, in processes side by side."""
 
 from __future__ import annotations
@@ -88,7 +89,12 @@ def run_case(case: Case, sensitivity: bool = True, seed: int = 0) -> list[Run]:
     return runs
 
 
-def run_cases(cases: Sequence[Case], jobs: int, sensitivity: bool = True, progress: Callable[[float], object] | None = None) -> list[Run]:
+def run_cases(
+    cases: Sequence[Case],
+    jobs: int,
+    sensitivity: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> list[Run]:
     """Run cases in processes side by side.
 
     Args:
@@ -102,7 +108,9 @@ def run_cases(cases: Sequence[Case], jobs: int, sensitivity: bool = True, progre
     """
     found: dict[int, list[Run]] = {}
     with ProcessPoolExecutor(jobs, get_context("spawn"), use_one_blas_thread) as pool:
-        waiting = {pool.submit(run_case, case, sensitivity): number for number, case in enumerate(cases)}
+        waiting = {
+            pool.submit(run_case, case, sensitivity): number for number, case in enumerate(cases)
+        }
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
             if progress is not None:
@@ -114,4 +122,8 @@ def is_preserved(runs: Sequence[Run]) -> bool:
     """Return whether a clip is preserved: its nominal run is, and four of its five perturbed runs where they were made."""
     nominal = [run for run in runs if run.variant == NOMINAL]
     perturbed = [run for run in runs if run.variant != NOMINAL]
-    return bool(nominal) and all(run.preserved for run in nominal) and (not perturbed or sum(run.preserved for run in perturbed) >= ENOUGH)
+    return (
+        bool(nominal)
+        and all(run.preserved for run in nominal)
+        and (not perturbed or sum(run.preserved for run in perturbed) >= ENOUGH)
+    )

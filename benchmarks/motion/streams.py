@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference streams of every kind: motions as a sender would send them, good and bad, and how soon the filter is back on them."""
 
 from __future__ import annotations
@@ -26,9 +27,19 @@ AFTER = 3.0  # s a stream goes on after its fault
 ENDING = 1.0  # s before the end of a stream that tell nothing: it is about to stand
 BAND = 0.05  # rad; a command whose joints are off that without a fault by less, in the root mean square, follows again
 STAYS = 0.5  # s for which it must
-MOTIONS = ("sway", "squat", "gait", "walk", "dance")  # all but the first and the third one are recordings
+MOTIONS = (
+    "sway",
+    "squat",
+    "gait",
+    "walk",
+    "dance",
+)  # all but the first and the third one are recordings
 BARE = {"dance": 60.0}  # Hz; of files that do not say so
-RECORDED = {"squat": "g1_asap/squat_level1.npz", "walk": "g1_asap/walk_level1.npz", "dance": "g1_karate/J_ShortDance16_JazzWalk.csv"}
+RECORDED = {
+    "squat": "g1_asap/squat_level1.npz",
+    "walk": "g1_asap/walk_level1.npz",
+    "dance": "g1_karate/J_ShortDance16_JazzWalk.csv",
+}
 ARMS = ("shoulder", "elbow", "wrist")
 
 
@@ -91,7 +102,9 @@ def _flip(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Cli
 
 
 def _about_face(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
-    q[3:7] = (pin.Quaternion(pin.exp3(np.array([0.0, 0.0, np.pi]))) * pin.Quaternion(q[3:7])).coeffs()
+    q[3:7] = (
+        pin.Quaternion(pin.exp3(np.array([0.0, 0.0, np.pi]))) * pin.Quaternion(q[3:7])
+    ).coeffs()
     return t, q
 
 
@@ -115,7 +128,9 @@ def _jerk(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Cli
 
 
 def _nan(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
-    return (np.nan if fault.seed % 3 == 2 else t), np.where(rng.random(len(q)) < 0.1, rng.choice([np.nan, np.inf]), q)
+    return (np.nan if fault.seed % 3 == 2 else t), np.where(
+        rng.random(len(q)) < 0.1, rng.choice([np.nan, np.inf]), q
+    )
 
 
 def _swapped(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
@@ -173,7 +188,9 @@ def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[SampleStatus]
     return flow, *run(flow, send(fault))
 
 
-def run(flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]) -> tuple[list[Frame], set[SampleStatus]]:
+def run(
+    flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]
+) -> tuple[list[Frame], set[SampleStatus]]:
     """Let a filter follow samples to their end; return all its frames, and what became of the samples."""
     frames: list[Frame] = []
     said: set[SampleStatus] = set()
@@ -196,11 +213,16 @@ def undisturbed(motion: str) -> list[Frame]:
 def off(frames: list[Frame], motion: str, since: float, until: float) -> tuple[Vector, Vector]:
     """Return instants of a reference, and by how much joints are off the undisturbed ones there, in the root mean square [rad]."""
     clean = undisturbed(motion)
-    known, postures = np.array([frame.reference for frame in clean]), np.array([frame.q[7:] for frame in clean])
+    known, postures = (
+        np.array([frame.reference for frame in clean]),
+        np.array([frame.q[7:] for frame in clean]),
+    )
     judged = [frame for frame in frames if since <= frame.reference < until]
     times = np.array([frame.reference for frame in judged])
     wanted = np.column_stack([np.interp(times, known, joint) for joint in postures.T])
-    return times, np.sqrt(np.mean((np.array([frame.q[7:] for frame in judged]) - wanted) ** 2, axis=1))
+    return times, np.sqrt(
+        np.mean((np.array([frame.q[7:] for frame in judged]) - wanted) ** 2, axis=1)
+    )
 
 
 def time_back(times: Vector, misses: Vector, since: float) -> float:
@@ -215,7 +237,9 @@ def time_back(times: Vector, misses: Vector, since: float) -> float:
 
 def time_home(fault: Fault, frames: list[Frame]) -> float:
     """Return how long after a fault the command is back on what it is without that fault [s]: its feet stand there as well."""
-    return time_back(*off(frames, fault.motion, fault.ends, fault.ends + AFTER - ENDING), fault.ends)
+    return time_back(
+        *off(frames, fault.motion, fault.ends, fault.ends + AFTER - ENDING), fault.ends
+    )
 
 
 def off_reference(frames: list[Frame], motion: str) -> tuple[Vector, Vector]:
@@ -223,7 +247,9 @@ def off_reference(frames: list[Frame], motion: str) -> tuple[Vector, Vector]:
     clip = load_motion(motion)
     times = np.array([frame.reference for frame in frames])
     wanted = sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))
-    return times, np.sqrt(np.mean((np.array([frame.q for frame in frames])[:, 7:] - wanted[:, 7:]) ** 2, axis=1))
+    return times, np.sqrt(
+        np.mean((np.array([frame.q for frame in frames])[:, 7:] - wanted[:, 7:]) ** 2, axis=1)
+    )
 
 
 @functools.cache
@@ -239,5 +265,9 @@ def recovery(fault: Fault, frames: list[Frame]) -> float:
     """
     times, misses = off_reference(frames, fault.motion)
     kept = np.array([frame.rung == 0 and frame.certificate.holds for frame in frames])
-    late = (times >= fault.ends) & (times < fault.ends + AFTER - ENDING) & ((misses > usual(fault.motion) + BAND) | ~kept)
+    late = (
+        (times >= fault.ends)
+        & (times < fault.ends + AFTER - ENDING)
+        & ((misses > usual(fault.motion) + BAND) | ~kept)
+    )
     return float(np.max(times[late], initial=fault.ends)) - fault.ends

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of the motion benchmark, per class and per case."""
 
 from __future__ import annotations
@@ -24,7 +25,18 @@ CLASS_COLUMNS = (
     "joint RMS",
     "limits kept",
 )
-CASE_COLUMNS = ("clip", "class", "runs finished", "runs preserved", "worst run", "stride", "path", "F1", "joint RMS", "broken (nominal)")
+CASE_COLUMNS = (
+    "clip",
+    "class",
+    "runs finished",
+    "runs preserved",
+    "worst run",
+    "stride",
+    "path",
+    "F1",
+    "joint RMS",
+    "broken (nominal)",
+)
 
 
 def group_runs(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -39,7 +51,10 @@ def class_rows(runs: Sequence[Run]) -> list[tuple[str, ...]]:
     """Return a row for each class that occurs, and one for all: medians are those of nominal runs."""
     groups = group_runs(runs)
     kinds = [kind for kind in (*CLASSES, OTHER) if any(run.kind == kind for run in runs)]
-    rows = [_class_row(kind, [group for group in groups.values() if group[0].kind == kind]) for kind in kinds]
+    rows = [
+        _class_row(kind, [group for group in groups.values() if group[0].kind == kind])
+        for kind in kinds
+    ]
     return [*rows, _class_row("all", list(groups.values()))]
 
 
@@ -59,7 +74,10 @@ def _class_row(kind: str, groups: Sequence[Sequence[Run]]) -> tuple[str, ...]:
         str(sum(run.preserved for run in nominal)),
         str(sum(is_preserved(group) for group in groups)),
         _middle(run.stride for run in nominal),
-        *(_middle(measure(run, name) for run in nominal) for name in ("path", "flight", "contact_f1")),
+        *(
+            _middle(measure(run, name) for run in nominal)
+            for name in ("path", "flight", "contact_f1")
+        ),
         _degrees(measure(run, "joint_rms") for run in nominal),
         f"{100.0 * min(limits):.4g} %" if limits else "-",
     )
@@ -67,7 +85,9 @@ def _class_row(kind: str, groups: Sequence[Sequence[Run]]) -> tuple[str, ...]:
 
 def _case_row(name: str, group: Sequence[Run]) -> tuple[str, ...]:
     nominal = next(run for run in group if run.variant == NOMINAL)
-    worst = min(group, key=lambda run: (run.preserved, run.finished, -len(run.report.get("broken", ()))))
+    worst = min(
+        group, key=lambda run: (run.preserved, run.finished, -len(run.report.get("broken", ())))
+    )
     return (
         name,
         nominal.kind,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A learned tracking policy as a referee: an ONNX file with the metadata that whole_body_tracking and mjlab export.
 
 The policy maps observations to joint targets at 50 Hz; joint PD with the gains of the metadata drives the plant.  Success follows the
@@ -26,10 +27,31 @@ from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.spatial.arrays import Vector
 
 PERIOD = 0.02  # s
-HEIGHT_ERROR, TILT, END_HEIGHT_ERROR = 0.25, 0.8, 0.25  # m, rad, m: beyond any of them the robot has fallen
+HEIGHT_ERROR, TILT, END_HEIGHT_ERROR = (
+    0.25,
+    0.8,
+    0.25,
+)  # m, rad, m: beyond any of them the robot has fallen
 LARGEST_FILE = 512 * 2**20  # bytes
-KEYS = ("joint_names", "joint_stiffness", "joint_damping", "default_joint_pos", "observation_names", "action_scale", "anchor_body_name")
-TERMS = ("command", "motion_anchor_pos_b", "motion_anchor_ori_b", "base_lin_vel", "base_ang_vel", "joint_pos", "joint_vel", "actions")
+KEYS = (
+    "joint_names",
+    "joint_stiffness",
+    "joint_damping",
+    "default_joint_pos",
+    "observation_names",
+    "action_scale",
+    "anchor_body_name",
+)
+TERMS = (
+    "command",
+    "motion_anchor_pos_b",
+    "motion_anchor_ori_b",
+    "base_lin_vel",
+    "base_ang_vel",
+    "joint_pos",
+    "joint_vel",
+    "actions",
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +83,9 @@ class Tracker:
 
     def __init__(self, path: Path, robot: RobotModel) -> None:
         if not path.is_file() or path.stat().st_size > LARGEST_FILE:
-            raise HumanoidDynamicsError(f"policy {str(path)!r}: expected an ONNX file of at most {LARGEST_FILE // 2**20} MB")
+            raise HumanoidDynamicsError(
+                f"policy {str(path)!r}: expected an ONNX file of at most {LARGEST_FILE // 2**20} MB"
+            )
         try:
             runtime: Any = import_module("onnxruntime")
         except ImportError as cause:
@@ -69,9 +93,13 @@ class Tracker:
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         try:
-            self._session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            self._session = runtime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
         except Exception as cause:  # the runtime raises classes of its own
-            raise HumanoidDynamicsError(f"policy {str(path)!r}: onnxruntime refuses it: {cause}") from cause
+            raise HumanoidDynamicsError(
+                f"policy {str(path)!r}: onnxruntime refuses it: {cause}"
+            ) from cause
         metadata = dict(self._session.get_modelmeta().custom_metadata_map)
         missing = [key for key in KEYS if not metadata.get(key)]
         if missing:
@@ -82,20 +110,27 @@ class Tracker:
         self._observations = _words(metadata["observation_names"])
         unknown = [name for name in self._observations if name not in TERMS]
         if unknown:
-            raise HumanoidDynamicsError(f"policy {str(path)!r}: unknown observations {', '.join(unknown)}; known are {', '.join(TERMS)}")
+            raise HumanoidDynamicsError(
+                f"policy {str(path)!r}: unknown observations {', '.join(unknown)}; known are {', '.join(TERMS)}"
+            )
         names = _words(metadata["joint_names"])
         known = {joint.name: joint for joint in robot.joints[1:]}
         strangers = [name for name in names if name not in known]
         if strangers:
-            raise HumanoidDynamicsError(f"policy {str(path)!r}: robot {robot.name!r} has no joints {', '.join(strangers)}")
+            raise HumanoidDynamicsError(
+                f"policy {str(path)!r}: robot {robot.name!r} has no joints {', '.join(strangers)}"
+            )
         self._joints = np.array([known[name].v.start - 6 for name in names])
         n = len(names)
         self.kp, self.kd, self.default, self.scale = (
-            _numbers(metadata[key], n, key) for key in ("joint_stiffness", "joint_damping", "default_joint_pos", "action_scale")
+            _numbers(metadata[key], n, key)
+            for key in ("joint_stiffness", "joint_damping", "default_joint_pos", "action_scale")
         )
         anchor = metadata["anchor_body_name"].strip()
         if not robot.model.existFrame(anchor):
-            raise HumanoidDynamicsError(f"policy {str(path)!r}: robot {robot.name!r} has no body {anchor!r}")
+            raise HumanoidDynamicsError(
+                f"policy {str(path)!r}: robot {robot.name!r} has no body {anchor!r}"
+            )
         self._anchor = robot.model.getFrameId(anchor)
         self._inputs = [entry.name for entry in self._session.get_inputs()]
 
@@ -115,13 +150,17 @@ class Tracker:
             step: Number of the control period.
         """
         terms = self._observe(state, wanted, last)
-        values = np.concatenate([terms[name] for name in self._observations]).astype(np.float32)[None]
+        values = np.concatenate([terms[name] for name in self._observations]).astype(np.float32)[
+            None
+        ]
         feed = {self._inputs[0]: values}
         if len(self._inputs) > 1:
             feed[self._inputs[1]] = np.array([[float(step)]], dtype=np.float32)
         found = np.asarray(self._session.run(None, feed)[0], dtype=np.float64).ravel()
         if found.shape != self.default.shape:
-            raise HumanoidDynamicsError(f"policy: {found.size} actions, expected {self.default.size}")
+            raise HumanoidDynamicsError(
+                f"policy: {found.size} actions, expected {self.default.size}"
+            )
         return found
 
     def _observe(self, state: State, wanted: State, last: Vector) -> dict[str, Vector]:
@@ -146,9 +185,16 @@ class Tracker:
     def _run(self, moving: Clip, conditions: Conditions) -> Tracking:
         if moving.v is None:
             raise ValueError("expected a clip with velocities")
-        rng, plant = np.random.default_rng(conditions.seed), Plant(self.robot, conditions.friction, conditions.mass)
+        rng, plant = (
+            np.random.default_rng(conditions.seed),
+            Plant(self.robot, conditions.friction, conditions.mass),
+        )
         noise = Noise() if conditions.seed else None
-        kp, kd, target = np.zeros(self.robot.nv - 6), np.zeros(self.robot.nv - 6), np.array(moving.q[0][7:])
+        kp, kd, target = (
+            np.zeros(self.robot.nv - 6),
+            np.zeros(self.robot.nv - 6),
+            np.array(moving.q[0][7:]),
+        )
         kp[self._joints], kd[self._joints] = self.kp, self.kd
         plant.soften(kd)
         plant.place(moving.q[0], moving.v[0])
@@ -173,14 +219,21 @@ class Tracker:
         here, there = self._place(q), self._place(q_ref)
         tilt = float(np.arccos(np.clip(here.rotation[2] @ there.rotation[2], -1.0, 1.0)))
         off = abs(float(here.translation[2] - there.translation[2]))
-        return off > HEIGHT_ERROR or tilt > TILT or float(np.max(np.abs(ends - ends_ref))) > END_HEIGHT_ERROR
+        return (
+            off > HEIGHT_ERROR
+            or tilt > TILT
+            or float(np.max(np.abs(ends - ends_ref))) > END_HEIGHT_ERROR
+        )
 
     def _end_heights(self, q: Vector) -> Vector:
         """Return heights of soles and of the last link of every branch [m]."""
         model, data = self.robot.model, self._data
         pin.forwardKinematics(model, data, q)
         leaves = [k for k in range(2, model.njoints) if len(model.subtrees[k]) == 1]
-        soles = [pin.updateFramePlacement(model, data, sole.frame).translation[2] for sole in find_soles(self.robot)]
+        soles = [
+            pin.updateFramePlacement(model, data, sole.frame).translation[2]
+            for sole in find_soles(self.robot)
+        ]
         return np.array([*(data.oMi[k].translation[2] for k in leaves), *soles])
 
 
@@ -196,5 +249,7 @@ def _numbers(text: str, count: int, key: str) -> Vector:
     if values.size == 1:
         values = np.full(count, values[0])
     if values.shape != (count,) or not np.isfinite(values).all():
-        raise HumanoidDynamicsError(f"policy: metadata {key!r}: {values.size} finite numbers expected for {count} joints")
+        raise HumanoidDynamicsError(
+            f"policy: metadata {key!r}: {values.size} finite numbers expected for {count} joints"
+        )
     return values

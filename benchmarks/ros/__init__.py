@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Benchmarks of the ROS graph: latency, lock-step, soak."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``echo``: answers each joint state at once; its latency is that of the middleware and rclpy alone."""
 
 from humanoid_dynamics.nodes.programs import hold_signals

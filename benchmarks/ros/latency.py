@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast the graph is: state in to torque out beside a bare echo, processor time, and lock-step against real time; written as JSON."""
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Prober(Node):
         super().__init__("prober")
         robot = load_robot(ROBOT)
         self._names = list(robot.actuated)
-        self._position = doubles(np.array([robot.posture[robot.joint(name).q.start] for name in self._names]))
+        self._position = doubles(
+            np.array([robot.posture[robot.joint(name).q.start] for name in self._names])
+        )
         self._velocity = doubles(np.zeros(len(self._names)))
         self._pose, self._still = np.array(robot.posture[:7]), np.zeros(6)
         self._ways: dict[str, tuple[Any, Any]] = {}
@@ -79,7 +82,10 @@ class Prober(Node):
         self.times[namespace], self.asked[namespace] = [], 0
         command = turned(UNGUARDED)[0]
         self.create_subscription(
-            JointState, f"{namespace}/{command.name}", lambda message: self._on_answer(namespace, message), make_qos(command)
+            JointState,
+            f"{namespace}/{command.name}",
+            lambda message: self._on_answer(namespace, message),
+            make_qos(command),
         )
 
     def watch(self, topic: str) -> None:
@@ -122,7 +128,11 @@ def measure() -> list[Measured]:
     executor.add_node(prober)
     threading.Thread(target=spin, args=(executor,), daemon=True).start()
     try:
-        return [*_measure_latency(prober), *_measure_lock_step(prober, run), _measure_free_run(prober)]
+        return [
+            *_measure_latency(prober),
+            *_measure_lock_step(prober, run),
+            _measure_free_run(prober),
+        ]
     finally:
         executor.shutdown()
 
@@ -140,7 +150,12 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     ours, echo = "/measured", "/echoed"
     for namespace in (ours, echo):
         prober.join(namespace)
-    processes = [start_node("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), start_node("echo", echo)]
+    processes = [
+        start_node(
+            "inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0
+        ),
+        start_node("echo", echo),
+    ]
     try:
         for namespace in (ours, echo):
             wait_until(partial(prober.ask, namespace), f"{namespace} answers")
@@ -156,7 +171,10 @@ def _measure_latency(prober: Prober) -> list[Measured]:
                     keep_rate(rate, _after(BLOCK), partial(prober.send, namespace))
                     threading.Event().wait(SETTLED)
                     used += read_cpu(processes[0]) - before if namespace == ours else 0.0
-            found[rate] = ({name: np.array(times) for name, times in prober.times.items()}, used / (BLOCK * BLOCKS))
+            found[rate] = (
+                {name: np.array(times) for name, times in prober.times.items()},
+                used / (BLOCK * BLOCKS),
+            )
     finally:
         end_nodes(processes)
     fast, (slow, share) = found[1000.0][0], found[500.0]
@@ -164,11 +182,23 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     bare, bare_p99 = 1e3 * np.median(fast[echo]), 1e3 * np.percentile(fast[echo], 99)
     answered = len(slow[ours]) / prober.asked[ours]
     return [
-        Measured("state to torque at 1 kHz, median", float(median), "ms", "<= 0.4 ms", bool(median <= 0.4)),
+        Measured(
+            "state to torque at 1 kHz, median",
+            float(median),
+            "ms",
+            "<= 0.4 ms",
+            bool(median <= 0.4),
+        ),
         Measured("state to torque at 1 kHz, p99", float(p99), "ms", "<= 1.5 ms", bool(p99 <= 1.5)),
         Measured("bare echo at 1 kHz, median", float(bare), "ms", "beside it", True),
         Measured("bare echo at 1 kHz, p99", float(bare_p99), "ms", "beside it", True),
-        Measured("median against that of the echo", float(median / bare), "x", "<= 2 x", bool(median <= 2.0 * bare)),
+        Measured(
+            "median against that of the echo",
+            float(median / bare),
+            "x",
+            "<= 2 x",
+            bool(median <= 2.0 * bare),
+        ),
         Measured("states answered at 500 Hz", answered, "-", ">= 0.999", answered >= 0.999),
         Measured("controller at 500 Hz, share of a core", share, "-", "<= 0.25", share <= 0.25),
     ]
@@ -178,7 +208,9 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     prober.watch("/stepped/audit")
     shared: dict[str, Any] = {"robot": _find_robot(), "busy_wait": True}
     processes = [
-        start_node("simulator", "/stepped", **shared, lock_step=True, real_time_factor=0.0, rate=1000.0),
+        start_node(
+            "simulator", "/stepped", **shared, lock_step=True, real_time_factor=0.0, rate=1000.0
+        ),
         start_node("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
     ]
     try:
@@ -187,9 +219,23 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     finally:
         end_nodes(processes)
     return [
-        Measured("lock-step at 1 kHz, one process", run_one.factor, "x real time", ">= 6 x", run_one.factor >= 6.0),
-        Measured("  by processor time alone", run_one.seconds / run_one.cpu, "x real time", "beside it", True),
-        Measured("lock-step at 1 kHz, two processes", factor, "x real time", ">= 3 x", factor >= 3.0),
+        Measured(
+            "lock-step at 1 kHz, one process",
+            run_one.factor,
+            "x real time",
+            ">= 6 x",
+            run_one.factor >= 6.0,
+        ),
+        Measured(
+            "  by processor time alone",
+            run_one.seconds / run_one.cpu,
+            "x real time",
+            "beside it",
+            True,
+        ),
+        Measured(
+            "lock-step at 1 kHz, two processes", factor, "x real time", ">= 3 x", factor >= 3.0
+        ),
     ]
 
 
@@ -198,13 +244,24 @@ def _measure_free_run(prober: Prober) -> Measured:
     prober.clock = 0.0
     prober.watch("/free/audit")
     scene = STANDING.get(_find_robot(), "standing")
-    processes = [start_node("simulator", "/free", scene=scene, rate=1000.0, real_time_factor=FASTEST, wait_for_command=False)]
+    processes = [
+        start_node(
+            "simulator",
+            "/free",
+            scene=scene,
+            rate=1000.0,
+            real_time_factor=FASTEST,
+            wait_for_command=False,
+        )
+    ]
     try:
         wait_until(lambda: prober.clock > SETTLED_CLOCK, "a free simulator runs")
         factor = _watch_pace(prober)
     finally:
         end_nodes(processes)
-    return Measured("simulator alone at 1 kHz, standing", factor, "x real time", ">= 8 x", factor >= 8.0)
+    return Measured(
+        "simulator alone at 1 kHz, standing", factor, "x real time", ">= 8 x", factor >= 8.0
+    )
 
 
 def _watch_pace(prober: Prober) -> float:

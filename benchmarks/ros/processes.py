@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes as processes that are measured: started, watched from outside, and what they showed."""
 
 from __future__ import annotations

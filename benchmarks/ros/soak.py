@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A closed loop that runs for long, as processes of their own: is a period lost, is memory lost, how even are the periods?"""
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 
-from benchmarks.ros.processes import Measured, end_nodes, read_cpu, read_memory, start_node, wait_until
+from benchmarks.ros.processes import (
+    Measured,
+    end_nodes,
+    read_cpu,
+    read_memory,
+    start_node,
+    wait_until,
+)
 from humanoid_dynamics.control.balance_settings import BalanceStatus
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import INTERFACES, REPORTS
@@ -40,11 +48,21 @@ class Witness(Node):
         self.answers: list[int] = []
         self.status = ""
         self._statuses = tuple(INTERFACES["inverse_dynamics"].statuses)
-        self.create_subscription(JointState, "joint_states", lambda m: self.states.append(nanoseconds(m.header.stamp)), QUEUE)
         self.create_subscription(
-            JointState, "unguarded/joint_torque_commands", lambda m: self.answers.append(nanoseconds(m.header.stamp)), QUEUE
+            JointState,
+            "joint_states",
+            lambda m: self.states.append(nanoseconds(m.header.stamp)),
+            QUEUE,
         )
-        self.create_subscription(UInt8, "inverse_dynamics/status", self._on_status, make_qos(REPORTS[0]))
+        self.create_subscription(
+            JointState,
+            "unguarded/joint_torque_commands",
+            lambda m: self.answers.append(nanoseconds(m.header.stamp)),
+            QUEUE,
+        )
+        self.create_subscription(
+            UInt8, "inverse_dynamics/status", self._on_status, make_qos(REPORTS[0])
+        )
 
     def _on_status(self, message: UInt8) -> None:
         self.status = self._statuses[message.data]
@@ -77,7 +95,9 @@ def soak(seconds: float, robot: str = "human28") -> list[Measured]:
         executor.shutdown()
 
 
-def _watch(processes: Mapping[str, Popen[bytes]], seconds: float) -> tuple[dict[str, list[int]], dict[str, float], tuple[int, int]]:
+def _watch(
+    processes: Mapping[str, Popen[bytes]], seconds: float
+) -> tuple[dict[str, list[int]], dict[str, float], tuple[int, int]]:
     """Return memory over time and share of a core of each process, and the time it took [ns], on the clock of the stamps."""
     pause = threading.Event()
     memory: dict[str, list[int]] = {name: [] for name in processes}
@@ -88,11 +108,17 @@ def _watch(processes: Mapping[str, Popen[bytes]], seconds: float) -> tuple[dict[
             memory[name].append(read_memory(process))
         pause.wait(LOOK)
     took, end = monotonic() - begin, time_ns()
-    return memory, {name: (read_cpu(process) - used[name]) / took for name, process in processes.items()}, (start, end)
+    return (
+        memory,
+        {name: (read_cpu(process) - used[name]) / took for name, process in processes.items()},
+        (start, end),
+    )
 
 
 def _judge_periods(witness: Witness, span: tuple[int, int]) -> list[Measured]:
-    states = np.array(sorted({stamp for stamp in witness.states if span[0] <= stamp < span[1]}), dtype=np.int64)
+    states = np.array(
+        sorted({stamp for stamp in witness.states if span[0] <= stamp < span[1]}), dtype=np.int64
+    )
     answers = set(witness.answers)
     span = (span[0], span[1] - UNDER_WAY)
     states = states[states < span[1]]
@@ -111,14 +137,35 @@ def _judge_periods(witness: Witness, span: tuple[int, int]) -> list[Measured]:
     ]
 
 
-def _judge_processes(memory: Mapping[str, list[int]], shares: Mapping[str, float], status: str) -> list[Measured]:
+def _judge_processes(
+    memory: Mapping[str, list[int]], shares: Mapping[str, float], status: str
+) -> list[Measured]:
     rows: list[Measured] = []
     for name, sizes in memory.items():
         quarter = max(1, len(sizes) // 4)
-        growth = float(np.mean(sizes[-quarter:]) - np.mean(sizes[quarter : 2 * quarter] or sizes)) / MEGABYTE
-        rows.append(Measured(f"memory of {name}, growth since its first quarter", growth, "MB", f"<= {GROWTH:g} MB", growth <= GROWTH))
+        growth = (
+            float(np.mean(sizes[-quarter:]) - np.mean(sizes[quarter : 2 * quarter] or sizes))
+            / MEGABYTE
+        )
+        rows.append(
+            Measured(
+                f"memory of {name}, growth since its first quarter",
+                growth,
+                "MB",
+                f"<= {GROWTH:g} MB",
+                growth <= GROWTH,
+            )
+        )
     for name, share in shares.items():
         goal = "<= 0.25" if name == "inverse_dynamics" else "beside it"
-        rows.append(Measured(f"{name}, share of a core", share, "-", goal, goal == "beside it" or share <= 0.25))
-    rows.append(Measured(f"the controller ends {status}", 1.0, "-", "STANDING", status == BalanceStatus.STANDING))
+        rows.append(
+            Measured(
+                f"{name}, share of a core", share, "-", goal, goal == "beside it" or share <= 0.25
+            )
+        )
+    rows.append(
+        Measured(
+            f"the controller ends {status}", 1.0, "-", "STANDING", status == BalanceStatus.STANDING
+        )
+    )
     return rows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planar biped of seven links: Euler-Lagrange and Newton-Euler equations, and the torques they leave open [BP, sec. 3.1]."""
 
 from humanoid_dynamics.lazy import attach_stub

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .body import BipedBody as BipedBody
 from .body import build_body as build_body
 from .schedule import STEP_RULES as STEP_RULES

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lengths, masses and moments of a planar biped with two equal legs."""
 
 from __future__ import annotations
@@ -7,7 +8,15 @@ from dataclasses import dataclass, fields
 
 from humanoid_dynamics.errors import ShapeError
 
-LINKS = ("rear_foot", "rear_shank", "rear_thigh", "trunk", "front_thigh", "front_shank", "front_foot")
+LINKS = (
+    "rear_foot",
+    "rear_shank",
+    "rear_thigh",
+    "trunk",
+    "front_thigh",
+    "front_shank",
+    "front_foot",
+)
 JOINTS = ("rear_ankle", "rear_knee", "rear_hip", "front_hip", "front_knee", "front_ankle")
 
 
@@ -62,13 +71,29 @@ class BipedBody:
     def __post_init__(self) -> None:
         for field in fields(self):
             values = getattr(self, field.name)
-            if not all(math.isfinite(value) for value in (values if isinstance(values, tuple) else (values,))):
+            if not all(
+                math.isfinite(value)
+                for value in (values if isinstance(values, tuple) else (values,))
+            ):
                 raise ShapeError(field.name, f"{values}", "finite numbers")
-        for name in ("shank", "thigh", "m_foot", "m_shank", "m_thigh", "m_trunk", "I_foot", "I_shank", "I_thigh", "I_trunk"):
+        for name in (
+            "shank",
+            "thigh",
+            "m_foot",
+            "m_shank",
+            "m_thigh",
+            "m_trunk",
+            "I_foot",
+            "I_shank",
+            "I_thigh",
+            "I_trunk",
+        ):
             if getattr(self, name) <= 0.0:
                 raise ShapeError(name, f"{getattr(self, name):g}", "a positive number")
         if self.heel + self.toe <= 0.0:
-            raise ShapeError("toe", f"{self.toe:g} with a heel at {self.heel:g}", "a toe ahead of the heel")
+            raise ShapeError(
+                "toe", f"{self.toe:g} with a heel at {self.heel:g}", "a toe ahead of the heel"
+            )
 
     @property
     def mass(self) -> float:
@@ -86,7 +111,9 @@ def build_body(height: float = 1.70, mass: float = 65.0) -> BipedBody:
     Returns:
         The biped; the defaults are those of the reference gait.
     """
-    shank, thigh, trunk, foot, ankle = (share * height for share in (0.246, 0.245, 0.288, 0.152, 0.039))
+    shank, thigh, trunk, foot, ankle = (
+        share * height for share in (0.246, 0.245, 0.288, 0.152, 0.039)
+    )
     m_foot, m_shank, m_thigh, m_trunk = (share * mass for share in (0.0145, 0.0465, 0.1, 0.678))
     return BipedBody(
         shank=shank,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped as a chain of six links on a flat foot, in absolute angles.
 
 Both feet can be the base: seen from either, the links are shank, thigh, trunk, thigh, shank, foot, so one set of equations serves the
@@ -118,7 +119,13 @@ def build_com_offsets(body: BipedBody) -> Matrix:
     """
     a = np.zeros((6, 6, 2))
     joints = _joint_offsets(body)
-    coms = (body.com_shank, body.com_thigh, body.com_trunk, body.com_thigh - body.thigh, body.com_shank - body.shank)
+    coms = (
+        body.com_shank,
+        body.com_thigh,
+        body.com_trunk,
+        body.com_thigh - body.thigh,
+        body.com_shank - body.shank,
+    )
     for k in range(6):
         a[k, :k] = joints[:k]
         a[k, k] = (coms[k], 0.0) if k < 5 else body.com_foot
@@ -159,11 +166,17 @@ def link_masses(body: BipedBody) -> tuple[Vector, Vector]:
     Args:
         body: The biped.
     """
-    m = np.array([body.m_shank, body.m_thigh, body.m_trunk, body.m_thigh, body.m_shank, body.m_foot])
-    moments = np.array([body.I_shank, body.I_thigh, body.I_trunk, body.I_thigh, body.I_shank, body.I_foot])
+    m = np.array(
+        [body.m_shank, body.m_thigh, body.m_trunk, body.m_thigh, body.m_shank, body.m_foot]
+    )
+    moments = np.array(
+        [body.I_shank, body.I_thigh, body.I_trunk, body.I_thigh, body.I_shank, body.I_foot]
+    )
     return m, moments
 
 
 def _joint_offsets(body: BipedBody) -> Matrix:
     """Return the vector each of the first five links adds on the way to the next joint, (5, 2); the trunk adds none."""
-    return np.array([(body.shank, 0.0), (body.thigh, 0.0), (0.0, 0.0), (-body.thigh, 0.0), (-body.shank, 0.0)])
+    return np.array(
+        [(body.shank, 0.0), (body.thigh, 0.0), (0.0, 0.0), (-body.thigh, 0.0), (-body.shank, 0.0)]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the biped in double support moves under given torques, by each method of the paper, and how they compare [BP, remark 5]."""
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ class MethodReport:
 
 
 def solve_forward(
-    terms: LagrangeTerms, constraint: TipConstraint, dq: Vector, tau: Vector, method: str = "coordinate_partition"
+    terms: LagrangeTerms,
+    constraint: TipConstraint,
+    dq: Vector,
+    tau: Vector,
+    method: str = "coordinate_partition",
 ) -> ConstrainedMotion:
     """Find acceleration and ground force under torques.
 
@@ -79,7 +84,9 @@ def solve_forward(
     return _solve_with_basis(terms.M, constraint, force, reduce_constraint(constraint.J, method))
 
 
-def _solve_with_basis(M: Matrix, constraint: TipConstraint, force: Vector, reduction: Reduction) -> ConstrainedMotion:
+def _solve_with_basis(
+    M: Matrix, constraint: TipConstraint, force: Vector, reduction: Reduction
+) -> ConstrainedMotion:
     """Reduced equations F'M(F y - F~ drift) = F' force; what the basis itself turns is part of y."""
     F, particular = reduction.F, -reduction.F_left @ constraint.drift
     ddq = particular + F @ solve(F.T @ M @ F, F.T @ (force - M @ particular))
@@ -95,7 +102,9 @@ def _solve_without_basis(M: Matrix, constraint: TipConstraint, force: Vector) ->
     return ConstrainedMotion(free + solve(root, correction), solve_least_norm(scaled.T, correction))
 
 
-def solve_with_multipliers(terms: LagrangeTerms, constraint: TipConstraint, dq: Vector, tau: Vector) -> ConstrainedMotion:
+def solve_with_multipliers(
+    terms: LagrangeTerms, constraint: TipConstraint, dq: Vector, tau: Vector
+) -> ConstrainedMotion:
     """Solve for accelerations and multipliers at once: the redundant form all methods are compared with.
 
     Args:
@@ -129,18 +138,32 @@ def compare_methods(
         One report for each of ``METHODS``, in their order.
     """
     reference = solve_with_multipliers(terms, constraint, dq, tau)
-    return tuple(_report(method, terms, constraint, dq, tau=tau, reference=reference, repeats=repeats) for method in METHODS)
+    return tuple(
+        _report(method, terms, constraint, dq, tau=tau, reference=reference, repeats=repeats)
+        for method in METHODS
+    )
 
 
 def _report(
-    method: str, terms: LagrangeTerms, constraint: TipConstraint, dq: Vector, *, tau: Vector, reference: ConstrainedMotion, repeats: int
+    method: str,
+    terms: LagrangeTerms,
+    constraint: TipConstraint,
+    dq: Vector,
+    *,
+    tau: Vector,
+    reference: ConstrainedMotion,
+    repeats: int,
 ) -> MethodReport:
     times = []
     for _ in range(repeats):
         start = perf_counter()
         found = solve_forward(terms, constraint, dq, tau, method)
         times.append(perf_counter() - start)
-    F = np.eye(len(terms.M)) if method == UDWADIA_KALABA else reduce_constraint(constraint.J, method).F
+    F = (
+        np.eye(len(terms.M))
+        if method == UDWADIA_KALABA
+        else reduce_constraint(constraint.J, method).F
+    )
     return MethodReport(
         method=method,
         time=min(times),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ground must give: total wrench, zero moment point, and how two feet share it [BP, eq. 28-29]."""
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def compute_link_accelerations(body: BipedBody, chain: ChainMotion) -> tuple[Vec
         chain: Its motion seen from the base.
     """
     along, across = compute_links(chain.q, build_com_offsets(body))
-    acceleration = np.einsum("kix,i->kx", across, chain.ddq) - np.einsum("kix,i->kx", along, chain.dq**2)
+    acceleration = np.einsum("kix,i->kx", across, chain.ddq) - np.einsum(
+        "kix,i->kx", along, chain.dq**2
+    )
     return along.sum(axis=1), acceleration
 
 
@@ -52,8 +55,12 @@ def compute_ground_wrench(body: BipedBody, chain: ChainMotion) -> GroundWrench:
     m, moments = link_masses(body)
     position, acceleration = compute_link_accelerations(body, chain)
     position = np.vstack((position, body.com_foot)) + np.array([0.0, body.ankle_height])
-    needed = np.append(m, body.m_foot)[:, None] * (np.vstack((acceleration, np.zeros(2))) + np.array([0.0, body.gravity]))
-    moment = float(np.sum(position[:, 0] * needed[:, 1] - position[:, 1] * needed[:, 0]) + moments @ chain.ddq)
+    needed = np.append(m, body.m_foot)[:, None] * (
+        np.vstack((acceleration, np.zeros(2))) + np.array([0.0, body.gravity])
+    )
+    moment = float(
+        np.sum(position[:, 0] * needed[:, 1] - position[:, 1] * needed[:, 0]) + moments @ chain.ddq
+    )
     force = needed.sum(axis=0)
     return GroundWrench(force, moment, moment / force[1] if force[1] > 0.0 else np.nan)
 
@@ -71,7 +78,9 @@ def compute_flat_cop(zmp: float, share: float, x_tip: float) -> float:
     return (zmp - share * x_tip) / (1.0 - share)
 
 
-def compute_moment_left(force_y: float, zmp: float, share: float, x_toe_rear: float, x_heel_front: float) -> float:
+def compute_moment_left(
+    force_y: float, zmp: float, share: float, x_toe_rear: float, x_heel_front: float
+) -> float:
     """Return the couple that changes feet between the two parts of double support, F_y ((z - x_toe) - s (x_heel - x_toe)) [N·m].
 
     All six torques jump by minus this much where the force alone is handed over; it is zero at one share only.

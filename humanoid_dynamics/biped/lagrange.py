@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Euler-Lagrange equations in absolute angles: M q'' + C q' + g + A tau_f = A tau + J' lam [BP, eq. 2, 3, 6]."""
 
 from __future__ import annotations
@@ -7,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.biped.body import BipedBody
-from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, build_tip_offsets, compute_links, link_masses
+from humanoid_dynamics.biped.chain import (
+    ChainMotion,
+    build_com_offsets,
+    build_tip_offsets,
+    compute_links,
+    link_masses,
+)
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
 
@@ -105,7 +112,9 @@ def compute_energy(body: BipedBody, q: Vector, dq: Vector) -> tuple[float, float
     """
     m, _ = link_masses(body)
     along, _ = compute_links(q, build_com_offsets(body))
-    return float(0.5 * dq @ build_mass_matrix(body, q) @ dq), float(body.gravity * m @ along[..., 1].sum(axis=1))
+    return float(0.5 * dq @ build_mass_matrix(body, q) @ dq), float(
+        body.gravity * m @ along[..., 1].sum(axis=1)
+    )
 
 
 def build_terms(body: BipedBody, chain: ChainMotion, tau_f: Vector | None = None) -> LagrangeTerms:
@@ -119,7 +128,11 @@ def build_terms(body: BipedBody, chain: ChainMotion, tau_f: Vector | None = None
     Returns:
         The terms.
     """
-    M, C, g = build_mass_matrix(body, chain.q), build_coriolis_matrix(body, chain.q, chain.dq), build_gravity_vector(body, chain.q)
+    M, C, g = (
+        build_mass_matrix(body, chain.q),
+        build_coriolis_matrix(body, chain.q, chain.dq),
+        build_gravity_vector(body, chain.q),
+    )
     left = M @ chain.ddq + C @ chain.dq + g
     return LagrangeTerms(M, C, g, left if tau_f is None else left + TORQUE_MAP @ tau_f)
 

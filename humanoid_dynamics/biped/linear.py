@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small linear systems, solved."""
 
 from __future__ import annotations

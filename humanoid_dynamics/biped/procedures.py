@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Procedures 1 to 4: choosing the hip wrench that single support would fix and double support leaves open [BP, eq. 61-74].
 
 The split of the trunk's wrench between the legs changes neither torques nor ground forces: what it takes from one part of T1 the internal
@@ -11,7 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.biped.linear import solve, solve_least_norm
-from humanoid_dynamics.biped.recursion import FRONT_SIGN, Legs, compute_serial_torques, solve_hip_wrench
+from humanoid_dynamics.biped.recursion import (
+    FRONT_SIGN,
+    Legs,
+    compute_serial_torques,
+    solve_hip_wrench,
+)
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
 from humanoid_dynamics.spatial.records import Sealed
@@ -73,7 +79,9 @@ def solve_procedure_2(legs: Legs, tau_weight: Matrix | None = None) -> Choice:
     Raises:
         ShapeError: If the weight is not symmetric and positive definite.
     """
-    T1 = _minimize(legs.B, legs.b, legs.B_tip[FREE_MOMENT], legs.b_tip[FREE_MOMENT], _weight(tau_weight))
+    T1 = _minimize(
+        legs.B, legs.b, legs.B_tip[FREE_MOMENT], legs.b_tip[FREE_MOMENT], _weight(tau_weight)
+    )
     return _describe(legs, T1, np.nan, T1)
 
 
@@ -134,10 +142,20 @@ def _weight(tau_weight: Matrix | None) -> Matrix:
     if tau_weight is None:
         return np.eye(6)
     weight = np.asarray(tau_weight, dtype=np.float64)
-    if weight.shape != (6, 6) or not np.allclose(weight, weight.T) or np.linalg.eigvalsh(weight)[0] <= 0.0:
-        raise ShapeError("tau_weight", f"an array of shape {weight.shape}", "a (6, 6) symmetric positive definite matrix")
+    if (
+        weight.shape != (6, 6)
+        or not np.allclose(weight, weight.T)
+        or np.linalg.eigvalsh(weight)[0] <= 0.0
+    ):
+        raise ShapeError(
+            "tau_weight",
+            f"an array of shape {weight.shape}",
+            "a (6, 6) symmetric positive definite matrix",
+        )
     return np.asarray(FRONT_SIGN[:, None] * weight * FRONT_SIGN)
 
 
 def _describe(legs: Legs, T1: Vector, split: float, eta: Vector) -> Choice:
-    return Choice(compute_serial_torques(legs, T1), T1, legs.f4 - T1, legs.B_tip @ T1 + legs.b_tip, split, eta)
+    return Choice(
+        compute_serial_torques(legs, T1), T1, legs.f4 - T1, legs.B_tip @ T1 + legs.b_tip, split, eta
+    )

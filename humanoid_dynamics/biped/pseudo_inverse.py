@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques and ground force at once, the least of both together [BP, eq. 26-27]."""
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 
 def solve_pseudo_inverse(
-    terms: LagrangeTerms, constraint: TipConstraint, tau_weight: Vector | None = None, force_weight: Vector | None = None
+    terms: LagrangeTerms,
+    constraint: TipConstraint,
+    tau_weight: Vector | None = None,
+    force_weight: Vector | None = None,
 ) -> tuple[Vector, Vector]:
     """Minimise the weighted squares of torques and forces with A tau + J' lam = M q'' + C q' + g + A tau_f.
 
@@ -27,7 +31,12 @@ def solve_pseudo_inverse(
         tau: (6,) torques, chain order and sign [N·m].
         lam: (2,) force of the ground on the tip [N].
     """
-    weights = np.concatenate((np.ones(6) if tau_weight is None else tau_weight, np.ones(2) if force_weight is None else force_weight))
+    weights = np.concatenate(
+        (
+            np.ones(6) if tau_weight is None else tau_weight,
+            np.ones(2) if force_weight is None else force_weight,
+        )
+    )
     scale = 1.0 / np.sqrt(weights)
     x = solve_least_norm(np.hstack((TORQUE_MAP, constraint.J.T)) * scale, terms.left)
     return scale[:6] * x[:6], scale[6:] * x[6:]

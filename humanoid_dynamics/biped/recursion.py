@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton-Euler recursion of the planar biped, cut at the hip: two legs that hold one trunk [BP, eq. 48-54].
 
 Wrenches are [f_x, f_y, m] in axes of the world about a named point.  With T1 the wrench of the rear thigh on the trunk and T2 that of the
@@ -11,7 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.biped.body import BipedBody
-from humanoid_dynamics.biped.chain import ChainMotion, build_joint_offsets, build_tip_offsets, compute_links, link_masses
+from humanoid_dynamics.biped.chain import (
+    ChainMotion,
+    build_joint_offsets,
+    build_tip_offsets,
+    compute_links,
+    link_masses,
+)
 from humanoid_dynamics.biped.ground import compute_link_accelerations
 from humanoid_dynamics.biped.linear import solve
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only

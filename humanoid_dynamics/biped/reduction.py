@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Getting rid of the multipliers: bases F of the motions a constraint allows, found in many ways [BP, eq. 10-21, remark 5].
 
 A reduction has F with J F = 0 and F~ with J F~ = E.  Then q' = F u, q'' = F u' + F' u, the multipliers are
@@ -74,7 +75,9 @@ def partition(J: Matrix, independent: tuple[int, ...] | None = None) -> Reductio
     sigma = np.linalg.svd(J[:, rest], compute_uv=False)
     if sigma[-1] <= SINGULAR * np.linalg.norm(J):
         raise ShapeError(
-            "independent", f"{tuple(kept)}, on which coordinates {tuple(rest)} do not depend", "coordinates that determine the others"
+            "independent",
+            f"{tuple(kept)}, on which coordinates {tuple(rest)} do not depend",
+            "coordinates that determine the others",
         )
     F, F_left = np.zeros((n_q, n_q - n_c)), np.zeros((n_q, n_c))
     F[list(kept)] = np.eye(n_q - n_c)
@@ -177,7 +180,9 @@ def differentiate_basis(reduction: Reduction, J_rate: Matrix) -> Matrix:
     return -reduction.F_left @ (J_rate @ reduction.F)
 
 
-def find_rates(reduction: Reduction, J_rate: Matrix, dq: Vector, ddq: Vector) -> tuple[Vector, Vector]:
+def find_rates(
+    reduction: Reduction, J_rate: Matrix, dq: Vector, ddq: Vector
+) -> tuple[Vector, Vector]:
     """Return u and u' with dq = F u and ddq = F u' + F' u [BP, eq. 14, 16].
 
     Args:
@@ -191,7 +196,9 @@ def find_rates(reduction: Reduction, J_rate: Matrix, dq: Vector, ddq: Vector) ->
     return u, solve_least_norm(F, ddq - differentiate_basis(reduction, J_rate) @ u)
 
 
-def build_reduced_equations(terms: LagrangeTerms, reduction: Reduction, J_rate: Matrix) -> ReducedEquations:
+def build_reduced_equations(
+    terms: LagrangeTerms, reduction: Reduction, J_rate: Matrix
+) -> ReducedEquations:
     """Build the equations of the independent rates [BP, eq. 19, 21].
 
     Args:
@@ -229,4 +236,6 @@ def check_drift(constraint: TipConstraint, dq: Vector, ddq: Vector) -> tuple[flo
         dq: (6,) rates [rad/s].
         ddq: (6,) accelerations [rad/s²].
     """
-    return float(np.linalg.norm(constraint.J @ dq)), float(np.linalg.norm(constraint.J @ ddq + constraint.drift))
+    return float(np.linalg.norm(constraint.J @ dq)), float(
+        np.linalg.norm(constraint.J @ ddq + constraint.drift)
+    )

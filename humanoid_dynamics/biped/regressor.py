@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Euler-Lagrange equations as a matrix times masses, first moments and moments of inertia [BP, eq. 4, properties 3 and 6]."""
 
 from __future__ import annotations
@@ -5,7 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.biped.body import BipedBody
-from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, build_joint_offsets, compute_links, link_masses
+from humanoid_dynamics.biped.chain import (
+    ChainMotion,
+    build_com_offsets,
+    build_joint_offsets,
+    compute_links,
+    link_masses,
+)
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 PLANAR_PARAMETERS = ("m", "mx", "my", "I")
@@ -24,7 +31,11 @@ def build_lagrange_regressor(body: BipedBody, chain: ChainMotion) -> Matrix:
         (6, 24) matrix; four columns for each link, in the order of ``PLANAR_PARAMETERS``, moments about the joint nearer the base.
     """
     along, across = compute_links(chain.q, build_joint_offsets(body))
-    lift = np.einsum("kix,i->kx", across, chain.ddq) - np.einsum("kix,i->kx", along, chain.dq**2) + np.array([0.0, body.gravity])
+    lift = (
+        np.einsum("kix,i->kx", across, chain.ddq)
+        - np.einsum("kix,i->kx", along, chain.dq**2)
+        + np.array([0.0, body.gravity])
+    )
     c, s = np.cos(chain.q), np.sin(chain.q)
     axes = np.array([[c, s], [-s, c]]).transpose(2, 0, 1)
     Y = np.zeros((6, 24))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All rules of the paper through one step, and how far torques jump where contacts change [BP, sec. 3.1.3]."""
 
 from __future__ import annotations
@@ -11,8 +12,20 @@ import numpy as np
 from humanoid_dynamics.biped.body import BipedBody
 from humanoid_dynamics.biped.chain import BipedMotion, view_from
 from humanoid_dynamics.biped.ground import compute_ground_wrench
-from humanoid_dynamics.biped.step import PHASES, Phase, StepTorques, compute_torques, find_phase, find_points
-from humanoid_dynamics.biped.transition import find_balanced_share, linear_share, recommend_share, smooth_share
+from humanoid_dynamics.biped.step import (
+    PHASES,
+    Phase,
+    StepTorques,
+    compute_torques,
+    find_phase,
+    find_points,
+)
+from humanoid_dynamics.biped.transition import (
+    find_balanced_share,
+    linear_share,
+    recommend_share,
+    smooth_share,
+)
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.spatial.arrays import Vector, check_vector
 
@@ -45,7 +58,9 @@ class Step:
     balanced: float
 
 
-def build_step(body: BipedBody, motion_at: Callable[[float], BipedMotion], times: tuple[float, float, float]) -> Step:
+def build_step(
+    body: BipedBody, motion_at: Callable[[float], BipedMotion], times: tuple[float, float, float]
+) -> Step:
     """Build a step.
 
     Args:
@@ -67,7 +82,9 @@ def build_step(body: BipedBody, motion_at: Callable[[float], BipedMotion], times
     return Step(body, motion_at, times, min(max(balanced, 0.0), 1.0))
 
 
-def compute_step_torques(step: Step, t: float, rule: str = "recommended_transition", phase: Phase | None = None) -> StepTorques:
+def compute_step_torques(
+    step: Step, t: float, rule: str = "recommended_transition", phase: Phase | None = None
+) -> StepTorques:
     """Compute torques and ground forces at one instant of a step.
 
     Args:
@@ -100,7 +117,9 @@ def measure_jumps(step: Step, rule: str) -> Vector:
     phases = tuple(PHASES.values())
     jumps = np.zeros(3)
     for i, t in enumerate(step.times):
-        before, after = (compute_step_torques(step, t, rule, phase).tau for phase in phases[i : i + 2])
+        before, after = (
+            compute_step_torques(step, t, rule, phase).tau for phase in phases[i : i + 2]
+        )
         jumps[i] = np.abs(after - before).max()
     return jumps
 
@@ -111,5 +130,7 @@ def _choose_share(step: Step, motion: BipedMotion, t: float, rule: str, phase: P
         return smooth_share(t, t0, t2)
     if rule == "recommended_transition":
         zmp = compute_ground_wrench(step.body, view_from(motion, phase.base)).zmp
-        return recommend_share(t, step.times, step.balanced, zmp, find_points(step.body, motion, phase))
+        return recommend_share(
+            t, step.times, step.balanced, zmp, find_points(step.body, motion, phase)
+        )
     return linear_share(t, t0, t2)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole step, phase by phase: which foot is the base, what touches, and which torques a rule chooses."""
 
 from __future__ import annotations
@@ -103,7 +104,13 @@ def find_points(body: BipedBody, motion: BipedMotion, phase: Phase) -> FootPoint
 
 
 def compute_torques(
-    body: BipedBody, motion: BipedMotion, phase: Phase, rule: str = "force_transition", *, share: float = 0.0, tau_f: Vector | None = None
+    body: BipedBody,
+    motion: BipedMotion,
+    phase: Phase,
+    rule: str = "force_transition",
+    *,
+    share: float = 0.0,
+    tau_f: Vector | None = None,
 ) -> StepTorques:
     """Compute the torques of one instant.
 
@@ -135,12 +142,18 @@ def compute_torques(
     else:
         carried = share if phase.base == "rear" else 1.0 - share
         minimum = rule == "minimum_torque"
-        lam = solve_procedure_2(build_legs(body, chain, phase.tip, friction)).f7[:2] if minimum else carried * total.force
+        lam = (
+            solve_procedure_2(build_legs(body, chain, phase.tip, friction)).f7[:2]
+            if minimum
+            else carried * total.force
+        )
         tau = solve_open_chain(terms, constraint.J.T @ lam)
     return _describe(phase, tau, lam, total, float(constraint.p[0]))
 
 
-def _describe(phase: Phase, tau: Vector, lam: Vector, total: GroundWrench, x_tip: float) -> StepTorques:
+def _describe(
+    phase: Phase, tau: Vector, lam: Vector, total: GroundWrench, x_tip: float
+) -> StepTorques:
     base = total.force - lam
     front = lam if phase.base == "rear" else base
     carried = float(lam[1] / total.force[1]) if total.force[1] > 0.0 else np.nan

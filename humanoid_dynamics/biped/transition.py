@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handing load from the rear to the front foot: s is the share of the force the front foot carries [BP, eq. 28-29, assumption 4].
 
 Double support lasts from t0 to t2; at t1 the front foot is flat and the rear heel rises.
@@ -31,9 +32,15 @@ class FootPoints:
     toe_front: float
 
     def __post_init__(self) -> None:
-        feet = self.heel_rear < self.toe_rear and self.heel_front < self.toe_front and self.heel_front != self.toe_rear
+        feet = (
+            self.heel_rear < self.toe_rear
+            and self.heel_front < self.toe_front
+            and self.heel_front != self.toe_rear
+        )
         if not (feet and self.heel_rear < self.heel_front and self.toe_rear < self.toe_front):
-            raise ShapeError("points", f"{self}", "heel and toe of the rear foot behind those of the front foot")
+            raise ShapeError(
+                "points", f"{self}", "heel and toe of the rear foot behind those of the front foot"
+            )
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,11 @@ class ShareInterval:
 
     def clip(self, share: float) -> float:
         """Return the nearest share that is possible; the middle of the gap, within 0 and 1, where none is."""
-        nearest = 0.5 * (self.lower + self.upper) if self.empty else min(max(share, self.lower), self.upper)
+        nearest = (
+            0.5 * (self.lower + self.upper)
+            if self.empty
+            else min(max(share, self.lower), self.upper)
+        )
         return min(max(nearest, 0.0), 1.0)
 
 
@@ -141,11 +152,15 @@ def find_interval(zmp: float, points: FootPoints, phase: str) -> ShareInterval:
     else:
         raise ShapeError("phase", phase, "DSP1 or DSP2")
     is_least = (phase == "DSP1") == (toe < heel)  # side by side it is the other way round
-    lower, upper = (max(others[0], facing), others[1]) if is_least else (others[0], min(others[1], facing))
+    lower, upper = (
+        (max(others[0], facing), others[1]) if is_least else (others[0], min(others[1], facing))
+    )
     return ShareInterval(max(lower, 0.0), min(upper, 1.0))
 
 
-def recommend_share(t: float, times: tuple[float, float, float], balanced: float, zmp: float, points: FootPoints) -> float:
+def recommend_share(
+    t: float, times: tuple[float, float, float], balanced: float, zmp: float, points: FootPoints
+) -> float:
     """Return the share of the two-segment transition, kept where both feet can press: no jump, no tipping foot.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The family of verbs, and what they share: one console, one way to fail."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -42,7 +43,12 @@ def _tell_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-VersionOption = Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")]
+VersionOption = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
+    ),
+]
 
 
 def _family(version: VersionOption = False) -> None:
@@ -58,7 +64,9 @@ def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     Returns:
         The command line.
     """
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
+    app = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES
+    )
     app.callback()(_family)
     wanted = set(verbs)
     for verb in VERBS:
@@ -77,7 +85,11 @@ def _summarise(verb: str) -> Callable[[], None]:
         raise NotImplementedError
 
     tree = ast.parse(Path(__file__).with_name(f"{verb}.py").read_text(encoding="utf-8"))
-    stand_in.__doc__ = next(ast.get_docstring(node) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == verb)
+    stand_in.__doc__ = next(
+        ast.get_docstring(node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == verb
+    )
     return stand_in
 
 
@@ -97,7 +109,9 @@ def run() -> None:
     end_after_interrupt()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal without N·m shows a question mark, not a traceback
     run_app(build_app(find_verb(sys.argv[1:])), PROGRAM)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics audit``: motions with an exact answer, run in the world."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -53,6 +54,11 @@ def audit(as_json: JsonOption = False) -> None:
             for finding in findings
         ]
         console = make_console()
-        print_table(console, "audit of the world, steps of 1 ms", ("what", "measured", "exact", "error", "allowed", ""), table)
+        print_table(
+            console,
+            "audit of the world, steps of 1 ms",
+            ("what", "measured", "exact", "error", "allowed", ""),
+            table,
+        )
     if not passed:
         raise typer.Exit(FAILED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics check``: where, when and why a clip is impossible."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -26,13 +27,27 @@ FILTERING = 0.6  # of the work, where false alarms are measured
 DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots end
 ClipArgument = Annotated[str, typer.Argument(help="Motion file.", metavar="CLIP")]
 CutoffOption = Annotated[
-    float, typer.Option("--cutoff", help="Cut-off of the low-pass before differentiation, for clips without velocities [Hz].")
+    float,
+    typer.Option(
+        "--cutoff",
+        help="Cut-off of the low-pass before differentiation, for clips without velocities [Hz].",
+    ),
 ]
 RateOption = Annotated[
     float,
-    typer.Option("--fps", "--rate", min=0.0, help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them."),
+    typer.Option(
+        "--fps",
+        "--rate",
+        min=0.0,
+        help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.",
+    ),
 ]
-ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure the false-alarm rate on feasible motion.")]
+ControlOption = Annotated[
+    bool,
+    typer.Option(
+        "--control/--no-control", help="Whether to measure the false-alarm rate on feasible motion."
+    ),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
@@ -62,18 +77,28 @@ def check(
     if Path(robot.split()[0] if robot.split() else "").suffix.lower() not in DESCRIPTIONS:
         robot, clip = clip, robot  # the other way round is understood too
     if not 0.0 < cutoff < 1e3:
-        raise HumanoidDynamicsError(f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz")
+        raise HumanoidDynamicsError(
+            f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz"
+        )
     if not Path(clip).is_file():
         raise ClipError(clip, "no such file")
     loaded = load_robot(robot, description=find_description(config))
     joint_map = load_joint_map(Path(joints)) if joints else None
     motion = load_clip(Path(clip), loaded, joint_map=joint_map, fps=fps or None)
     with show_progress(f"checking {Path(clip).name}") as bar:
-        made = make_matched_control(motion, lambda share: bar.tell(FILTERING * share)) if control else None
+        made = (
+            make_matched_control(motion, lambda share: bar.tell(FILTERING * share))
+            if control
+            else None
+        )
         begun = FILTERING if control else 0.0
         others = {MATCHED: made} if made else {}
         report = check_clip(
-            motion, cutoff=cutoff, control=control, others=others, watch=lambda share: bar.tell(begun + (1.0 - begun) * share)
+            motion,
+            cutoff=cutoff,
+            control=control,
+            others=others,
+            watch=lambda share: bar.tell(begun + (1.0 - begun) * share),
         )
     facts = report_facts(report)
     if as_json:
@@ -104,29 +129,49 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
 def _print(facts: dict[str, Any], console: Console) -> None:
     from humanoid_dynamics.motion.checking.findings import KINDS
 
-    console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
+    console.print(
+        f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}",
+        highlight=False,
+    )
     for notice in facts["notices"]:
         console.print(f"note: {notice}", markup=False)
-    alarms = ", ".join(f"{kind} {100 * shares['impossible']:.1f} %" for kind, shares in facts["alarms"].items())
+    alarms = ", ".join(
+        f"{kind} {100 * shares['impossible']:.1f} %" for kind, shares in facts["alarms"].items()
+    )
     beside = alarms or "not measured, or no motion could be made to compare with"
     console.print(
         f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms on possible motion: {beside}"
     )
     if facts["doubtful"]:
-        console.print(f"limits differ between left and right and are not judged: {', '.join(facts['doubtful'])}", highlight=False)
+        console.print(
+            f"limits differ between left and right and are not judged: {', '.join(facts['doubtful'])}",
+            highlight=False,
+        )
     rates = facts["false_alarms"] or {}
     rows = [
-        (KINDS[kind], f"{100 * share:.1f} %", f"{100 * rates[kind]:.1f} %" if kind in rates else "not measured")
+        (
+            KINDS[kind],
+            f"{100 * share:.1f} %",
+            f"{100 * rates[kind]:.1f} %" if kind in rates else "not measured",
+        )
         for kind, share in facts["shares"].items()
         if share > 0.0
     ]
     if rows:
         console.print()
-        print_table(console, "what is wrong", ("", "share of the frames", "false alarms, at most"), rows)
+        print_table(
+            console, "what is wrong", ("", "share of the frames", "false alarms, at most"), rows
+        )
         console.print()
     kinds = {kind: [f for f in facts["findings"] if f["kind"] == kind] for kind in KINDS}
     for found in kinds.values():
         for finding in sorted(found, key=lambda f: -f["value"])[:SHOWN]:
-            console.print(f"{finding['text']} ({finding['start']:.2f} to {finding['end']:.2f} s)", markup=False, highlight=False)
+            console.print(
+                f"{finding['text']} ({finding['start']:.2f} to {finding['end']:.2f} s)",
+                markup=False,
+                highlight=False,
+            )
         if len(found) > SHOWN:
-            console.print(f"... and {len(found) - SHOWN} more of this kind; --json lists all", style="dim")
+            console.print(
+                f"... and {len(found) - SHOWN} more of this kind; --json lists all", style="dim"
+            )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What users choose by name, written as ROS writes it: ``name:=value``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics demo``: what a robot is, and what holds it still."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
     from humanoid_dynamics.resolution.answer import Answer
 
 
-RobotOption = Annotated[str, typer.Option("--robot", help="Catalogue name, or path of a URDF or xacro file.")]
-RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule that distributes the contact forces: {' or '.join(RULES)}.")]
+RobotOption = Annotated[
+    str, typer.Option("--robot", help="Catalogue name, or path of a URDF or xacro file.")
+]
+RuleOption = Annotated[
+    str,
+    typer.Option("--rule", help=f"Rule that distributes the contact forces: {' or '.join(RULES)}."),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics demo
@@ -56,14 +62,21 @@ def demo(
 def answer_facts(robot: "RobotModel", answer: "Answer") -> dict[str, Any]:
     """Tell an answer in plain data, ready for JSON: forces in N, moments and torques in N·m, lengths in m; None for no number."""
     wrenches = {
-        name: {"force": w.f_W.tolist(), "moment": w.m_W.tolist(), "normal_force": w.normal_force, "cop": w.cop.tolist()}
+        name: {
+            "force": w.f_W.tolist(),
+            "moment": w.m_W.tolist(),
+            "normal_force": w.normal_force,
+            "cop": w.cop.tolist(),
+        }
         for name, w in answer.wrenches.items()
     }
     return {
         "robot": robot.name,
         "torques": dict(zip(robot.actuated, answer.tau.tolist(), strict=True)),
         "wrenches": wrenches,
-        "certificate": {name: _plain(value) for name, value in answer.certificate.as_dict().items()},
+        "certificate": {
+            name: _plain(value) for name, value in answer.certificate.as_dict().items()
+        },
     }
 
 
@@ -73,13 +86,20 @@ def print_answer(robot: "RobotModel", answer: "Answer", console: Console) -> Non
 
     if robot.actuated:
         console.print()
-        print_table(console, "torques that hold it still", ("joint", "torque", "limit", "used"), _torque_rows(robot, answer))
+        print_table(
+            console,
+            "torques that hold it still",
+            ("joint", "torque", "limit", "used"),
+            _torque_rows(robot, answer),
+        )
     if answer.wrenches:
         console.print()
         columns = ("surface", "normal", "friction", "centre of pressure", "inside by")
         print_table(console, "contact forces", columns, _wrench_rows(answer))
         total = sum(w.normal_force for w in answer.wrenches.values())
-        console.print(f"sum of normal forces {total:.9f} N, weight {robot.mass * np.linalg.norm(robot.model.gravity.linear):.9f} N")
+        console.print(
+            f"sum of normal forces {total:.9f} N, weight {robot.mass * np.linalg.norm(robot.model.gravity.linear):.9f} N"
+        )
     elif robot.root != "fixed":
         console.print("\nno contact surface rests on the ground: nothing bears the weight")
     _print_certificate(answer, console)
@@ -94,7 +114,9 @@ def _torque_rows(robot: "RobotModel", answer: "Answer") -> list[tuple[str, ...]]
     units = coordinate_units(robot)
     for name, index, tau in zip(robot.actuated, robot.actuated_v, answer.tau, strict=True):
         limit, unit = robot.limits.effort[index], units[index]
-        bounded = ("free", "") if np.isinf(limit) else (f"{limit:.0f} {unit}", f"{abs(tau) / limit:.0%}")
+        bounded = (
+            ("free", "") if np.isinf(limit) else (f"{limit:.0f} {unit}", f"{abs(tau) / limit:.0%}")
+        )
         rows.append((name, f"{fixed(tau, 3)} {unit}", *bounded))
     return rows
 
@@ -119,7 +141,9 @@ def _print_certificate(answer: "Answer", console: Console) -> None:
 
     certificate = answer.certificate
     style = "green" if certificate.status is AnswerStatus.OK else "red"
-    console.print(f"\n[bold]certificate[/]  [{style}]{certificate.status}[/]: {certificate.status.description}")
+    console.print(
+        f"\n[bold]certificate[/]  [{style}]{certificate.status}[/]: {certificate.status.description}"
+    )
     for reason in certificate.reasons:
         console.print(f"  {reason}", markup=False)
     rows = [("equation of motion met to", f"{certificate.residual:.1e} N or N·m")]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics describe``: what a robot is."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -23,13 +24,20 @@ Examples:
 """
 
 
-def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
+def describe(
+    robot: RobotArgument,
+    config: ConfigOption = "",
+    root: RootOption = "",
+    as_json: JsonOption = False,
+) -> None:
     """Describe a robot model: joints, degrees of freedom, mass, limits, contact surfaces, loops, frames, and warnings."""
     from humanoid_dynamics.model.facts import describe_robot
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
 
-    facts = describe_robot(load_robot(robot, description=find_description(config), root=root or None))
+    facts = describe_robot(
+        load_robot(robot, description=find_description(config), root=root or None)
+    )
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
@@ -38,7 +46,9 @@ def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption =
 
 def print_facts(facts: dict[str, Any], console: "Console") -> None:
     """Print the facts of a robot as tree and tables."""
-    console.print(f"[bold]{facts['name']}[/]  ({facts['origin']}), root {facts['root'].replace('_', '-')}")
+    console.print(
+        f"[bold]{facts['name']}[/]  ({facts['origin']}), root {facts['root'].replace('_', '-')}"
+    )
     console.print(
         f"mass {facts['mass']:.3f} kg   nq {facts['nq']}   nv {facts['nv']}   links {facts['links']}   "
         f"actuated {len(facts['actuated'])}   passive {len(facts['passive'])}"
@@ -47,13 +57,26 @@ def print_facts(facts: dict[str, Any], console: "Console") -> None:
     rows = _joint_rows(facts)
     if rows:
         console.print()
-        print_table(console, r"joints  \[rad, m, s, N·m, N]", ("name", "kind", "position", "velocity", "effort", "rests at"), rows)
+        print_table(
+            console,
+            r"joints  \[rad, m, s, N·m, N]",
+            ("name", "kind", "position", "velocity", "effort", "rests at"),
+            rows,
+        )
     if facts["surfaces"]:
         console.print()
-        print_table(console, "contact surfaces", ("name", "link", "kind", "size x, y", "friction", "height"), _surface_rows(facts))
+        print_table(
+            console,
+            "contact surfaces",
+            ("name", "link", "kind", "size x, y", "friction", "height"),
+            _surface_rows(facts),
+        )
     _print_loops(facts, console)
     if facts["aliases"]:
-        console.print("\n[bold]REP-120 frames[/]  " + ", ".join(f"{alias} = {link}" for alias, link in facts["aliases"].items()))
+        console.print(
+            "\n[bold]REP-120 frames[/]  "
+            + ", ".join(f"{alias} = {link}" for alias, link in facts["aliases"].items())
+        )
     if facts["notes"] or facts["warnings"]:
         console.print()
     for note in facts["notes"]:
@@ -69,7 +92,11 @@ def _tree(facts: dict[str, Any]) -> "Tree":
     top = Tree("world" if facts["root"] != "fixed" else f"{facts['root_link']}  [dim]fixed[/]")
     branches: dict[str, Tree] = {}
     for joint in facts["joints"]:
-        label = joint["child"] if joint["kind"] in {"free_flyer", "planar"} else f"{joint['child']}  [dim]{joint['name']}[/]"
+        label = (
+            joint["child"]
+            if joint["kind"] in {"free_flyer", "planar"}
+            else f"{joint['child']}  [dim]{joint['name']}[/]"
+        )
         branches[joint["name"]] = branches.get(joint["carried_by"], top).add(label)
     return top
 
@@ -95,7 +122,9 @@ def _joint_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
 def _rest(q: list[float]) -> str:
     if len(q) > 2:
         return ""
-    return fixed(q[0] if len(q) == 1 else math.atan2(q[1], q[0]), 3)  # a continuous joint is a cosine and a sine
+    return fixed(
+        q[0] if len(q) == 1 else math.atan2(q[1], q[0]), 3
+    )  # a continuous joint is a cosine and a sine
 
 
 def _limit(values: list[float | None]) -> str:
@@ -123,6 +152,9 @@ def _print_loops(facts: dict[str, Any], console: "Console") -> None:
         rows = [(loop["name"], loop["kind"], loop["a"], loop["b"]) for loop in facts["loops"]]
         print_table(console, "loops", ("name", "cut joint", "link A", "link B"), rows)
     if facts["mimics"]:
-        followers = [(m["joint"], m["leader"], f"{m['ratio']:g}", f"{m['offset']:g}") for m in facts["mimics"]]
+        followers = [
+            (m["joint"], m["leader"], f"{m['ratio']:g}", f"{m['offset']:g}")
+            for m in facts["mimics"]
+        ]
         console.print()
         print_table(console, "mimic joints", ("follower", "leader", "ratio", "offset"), followers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The experiments ``filter-...``: the dynamics filter of the paper at work [DF, sec. 5]."""
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ def run(name: str, effort: Effort) -> Outcome:
 
         return draw_experiment(data, folder)
 
-    return Outcome(f"dynamics filter of the paper: {data.title} [DF, sec. 5]", (_run_sheet(data), _check_sheet(data)), draw)
+    return Outcome(
+        f"dynamics filter of the paper: {data.title} [DF, sec. 5]",
+        (_run_sheet(data), _check_sheet(data)),
+        draw,
+    )
 
 
 def find_part(name: str) -> Callable[[Effort], Outcome]:
@@ -65,12 +70,21 @@ def _run_sheet(data: FilterExperiment) -> Sheet:
         facts = summarise(record)
         rows.append((name, *(_cell(facts[key]) for key, _ in COLUMNS)))
     notes = ("Friction and torque limits are reported by the filter of the paper, not kept.",)
-    return Sheet("runs", f"runs of {ROBOT}", ("run", *(head for _, head in COLUMNS)), tuple(rows), notes)
+    return Sheet(
+        "runs", f"runs of {ROBOT}", ("run", *(head for _, head in COLUMNS)), tuple(rows), notes
+    )
 
 
 def _check_sheet(data: FilterExperiment) -> Sheet:
     rows = tuple(
-        (c.run, c.what, c.value if abs(c.value) < 1e9 else None, f"{c.sense} {c.bound:g}", "yes" if c.passed else "NO") for c in data.checks
+        (
+            c.run,
+            c.what,
+            c.value if abs(c.value) < 1e9 else None,
+            f"{c.sense} {c.bound:g}",
+            "yes" if c.passed else "NO",
+        )
+        for c in data.checks
     )
     return Sheet("bounds", "what must hold", ("run", "quantity", "value", "bound", "kept"), rows)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The experiment ``snake``: operations, time and error of Kane's equations beside Lagrange's and Newton-Euler's [SN, sec. VI]."""
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ from humanoid_dynamics.snake.dynamics import MODES
 from humanoid_dynamics.snake.experiment import SnakeExperiment, run_snake_experiment
 from humanoid_dynamics.snake.operations import Operations
 
-NAMES = {"linear": "Kane, O(n)", "paper": "Kane, recursion", "lagrange": "Lagrange", "newton_euler": "Newton-Euler"}
+NAMES = {
+    "linear": "Kane, O(n)",
+    "paper": "Kane, recursion",
+    "lagrange": "Lagrange",
+    "newton_euler": "Newton-Euler",
+}
 
 
 def run(effort: Effort) -> Outcome:
@@ -24,18 +30,27 @@ def run(effort: Effort) -> Outcome:
     """
     data = run_snake_experiment(seconds_per_n=effort.seconds_per_n, watch=effort.watch)
     ways = sorted({row.compiled for row in data.times})
-    sheets = (_count_sheet(data), *(_time_sheet(data, compiled) for compiled in ways), _precision_sheet(data))
+    sheets = (
+        _count_sheet(data),
+        *(_time_sheet(data, compiled) for compiled in ways),
+        _precision_sheet(data),
+    )
 
     def draw(folder: Path) -> list[Path]:
         from humanoid_dynamics.plotting.snake import draw_comparisons
 
         return draw_comparisons(data, folder)
 
-    return Outcome(f"{EXPERIMENTS['snake']} [SN, sec. VI]", sheets, draw, {"ratios": _ratios(data, ways)})
+    return Outcome(
+        f"{EXPERIMENTS['snake']} [SN, sec. VI]", sheets, draw, {"ratios": _ratios(data, ways)}
+    )
 
 
 def _count_sheet(data: SnakeExperiment) -> Sheet:
-    rows = tuple((NAMES[r.mode], r.n, *_pair(r.printed), *_pair(r.recomputed), *_pair(r.measured)) for r in data.counts)
+    rows = tuple(
+        (NAMES[r.mode], r.n, *_pair(r.printed), *_pair(r.recomputed), *_pair(r.measured))
+        for r in data.counts
+    )
     worst = max(_share(data, n) for n in sorted({row.n for row in data.counts}))
     return Sheet(
         "operations",
@@ -65,10 +80,16 @@ def _pair(count: Operations | None) -> tuple[Cell, Cell]:
 def _time_sheet(data: SnakeExperiment, compiled: bool) -> Sheet:
     table = {(row.mode, row.n): row.microseconds for row in data.times if row.compiled == compiled}
     ratio = data.ratio("lagrange", "paper", compiled)
-    rows = tuple((n, *(table.get((mode, n)) for mode in MODES), ratio.get(n)) for n in sorted({n for _, n in table}))
+    rows = tuple(
+        (n, *(table.get((mode, n)) for mode in MODES), ratio.get(n))
+        for n in sorted({n for _, n in table})
+    )
     first, last = min(ratio), max(ratio)
     said = f"Lagrange over Kane's recursion: {ratio[first]:.2g} at n = {first}, {ratio[last]:.2g} at n = {last}"
-    counted = " and ".join(f"{sum_paper_steps('lagrange').at(n).total / sum_paper_steps('kane').at(n).total:.2g}" for n in (first, last))
+    counted = " and ".join(
+        f"{sum_paper_steps('lagrange').at(n).total / sum_paper_steps('kane').at(n).total:.2g}"
+        for n in (first, last)
+    )
     note = (
         f"ratio, {said}. Short chains cost what a call costs, whatever the method; the ratio grows later than in interpreted loops, and "
         "it is the operation counts, not these times, that show what the methods are worth."
@@ -107,7 +128,15 @@ def _precision_sheet(data: SnakeExperiment) -> Sheet:
     return Sheet(
         "error",
         "the paper's motion in single (32 bits) and double precision (64 bits): largest errors [rad, J, m/s]",
-        ("method", "n", "angle 32-64 [rad]", "energy 32 [J]", "energy 64 [J]", "side speed 32 [m/s]", "side speed 64 [m/s]"),
+        (
+            "method",
+            "n",
+            "angle 32-64 [rad]",
+            "energy 32 [J]",
+            "energy 64 [J]",
+            "side speed 32 [m/s]",
+            "side speed 64 [m/s]",
+        ),
         rows,
         (
             f"Energy error of Lagrange's method over Kane's in single precision: {said}. With generalized speeds no wheel can slip.",

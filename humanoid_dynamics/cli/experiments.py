@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every experiment of a paper gives: sheets of numbers, sentences that read them, pictures."""
 
 from __future__ import annotations
@@ -134,10 +135,19 @@ def write_sheets(name: str, outcome: Outcome, folder: Path) -> list[Path]:
     for sheet in outcome.sheets:
         path = folder / f"{name}_{sheet.name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([sheet.columns, *(["" if cell is None else cell for cell in row] for row in sheet.rows)])
+            csv.writer(file).writerows(
+                [
+                    sheet.columns,
+                    *(["" if cell is None else cell for cell in row] for row in sheet.rows),
+                ]
+            )
         files.append(path)
         lines = (sheet.columns, ("---",) * len(sheet.columns), *sheet.texts())
-        page += [f"\n## {sheet.title}\n\n", *(f"| {' | '.join(line)} |\n" for line in lines), *(f"\n{note}\n" for note in sheet.notes)]
+        page += [
+            f"\n## {sheet.title}\n\n",
+            *(f"| {' | '.join(line)} |\n" for line in lines),
+            *(f"\n{note}\n" for note in sheet.notes),
+        ]
     files.append(folder / f"{name}.md")
     files[-1].write_text("".join(page), encoding="utf-8")
     return files

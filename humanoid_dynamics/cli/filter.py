@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics filter``: motion clips to consistent motion, with a table of before and after."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
+from humanoid_dynamics.cli.filter_batch import (
+    BatchOptions,
+    check_folder,
+    filter_many,
+    is_batch,
+    tell,
+)
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
 from humanoid_dynamics.cli.names import MODES
 from humanoid_dynamics.cli.options import FpsOption, JointMapOption, JsonOption
@@ -28,25 +35,67 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 0.005, 5.0  # s of look-ahead; a tick at least
 TURN = 6.3  # rad; once around
 
-RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
-ClipsArgument = Annotated[list[str], typer.Argument(help="Motion files, folders or glob patterns.", metavar="CLIP...")]
+RobotArgument = Annotated[
+    str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")
+]
+ClipsArgument = Annotated[
+    list[str], typer.Argument(help="Motion files, folders or glob patterns.", metavar="CLIP...")
+]
 ModeOption = Annotated[str, typer.Option("--mode", help=f"Tracking law: {', '.join(MODES)}.")]
 LookaheadOption = Annotated[float, typer.Option("--lookahead", help="Look-ahead horizon [s].")]
-OfflineOption = Annotated[bool, typer.Option("--offline", help="Retry with other settings if the robot falls.")]
-OutOption = Annotated[str, typer.Option("--out", help="Output folder of the filtered clips, as npz.")]
-ReportOption = Annotated[str, typer.Option("--report", help="Report file: a table if it ends in .csv, else JSON.")]
-JobsOption = Annotated[int, typer.Option("--jobs", min=0, help="Number of parallel processes; 0 for one per core.")]
-DaskOption = Annotated[str, typer.Option("--dask", help="Run on the cluster of this dask.distributed scheduler.", metavar="ADDRESS")]
-OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Filter all clips and replace earlier results in --out.")]
-PictureOption = Annotated[str, typer.Option("--picture", help="PNG file with feet, centre of mass and ZMP before and after filtering.")]
-FilmOption = Annotated[str, typer.Option("--film", help="Animated GIF of the clip before and after filtering.")]
-SlopeOption = Annotated[float, typer.Option("--slope", help="Inclination of the ground, rising in the direction of --uphill [rad].")]
-UphillOption = Annotated[float, typer.Option("--uphill", help="Direction in which the ground rises, from the x axis [rad].")]
+OfflineOption = Annotated[
+    bool, typer.Option("--offline", help="Retry with other settings if the robot falls.")
+]
+OutOption = Annotated[
+    str, typer.Option("--out", help="Output folder of the filtered clips, as npz.")
+]
+ReportOption = Annotated[
+    str, typer.Option("--report", help="Report file: a table if it ends in .csv, else JSON.")
+]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", min=0, help="Number of parallel processes; 0 for one per core.")
+]
+DaskOption = Annotated[
+    str,
+    typer.Option(
+        "--dask", help="Run on the cluster of this dask.distributed scheduler.", metavar="ADDRESS"
+    ),
+]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Filter all clips and replace earlier results in --out.")
+]
+PictureOption = Annotated[
+    str,
+    typer.Option(
+        "--picture", help="PNG file with feet, centre of mass and ZMP before and after filtering."
+    ),
+]
+FilmOption = Annotated[
+    str, typer.Option("--film", help="Animated GIF of the clip before and after filtering.")
+]
+SlopeOption = Annotated[
+    float,
+    typer.Option(
+        "--slope", help="Inclination of the ground, rising in the direction of --uphill [rad]."
+    ),
+]
+UphillOption = Annotated[
+    float,
+    typer.Option("--uphill", help="Direction in which the ground rises, from the x axis [rad]."),
+]
 ToeRollOption = Annotated[
-    bool, typer.Option("--toe-roll", help="Let soles roll over their front edge before lift-off, for longer strides.")
+    bool,
+    typer.Option(
+        "--toe-roll",
+        help="Let soles roll over their front edge before lift-off, for longer strides.",
+    ),
 ]
 SensitivityOption = Annotated[
-    bool, typer.Option("--sensitivity", help="Filter each clip under five small perturbations too; it is preserved if four of them are.")
+    bool,
+    typer.Option(
+        "--sensitivity",
+        help="Filter each clip under five small perturbations too; it is preserved if four of them are.",
+    ),
 ]
 EXAMPLES = """\b
 Examples:
@@ -89,7 +138,9 @@ def filter(  # noqa: PLR0913
     from humanoid_dynamics.motion.formats.mapping import load_joint_map
 
     if not SHORTEST <= lookahead <= LONGEST:
-        raise HumanoidDynamicsError(f"--lookahead: received {lookahead:g}, expected {SHORTEST:g} s to {LONGEST:g} s")
+        raise HumanoidDynamicsError(
+            f"--lookahead: received {lookahead:g}, expected {SHORTEST:g} s to {LONGEST:g} s"
+        )
     if out and Path(out).exists() and not Path(out).is_dir():
         raise HumanoidDynamicsError(f"--out: {out!r} is a file, expected a folder")
     check_folder("--report", report, made=out)
@@ -101,7 +152,9 @@ def filter(  # noqa: PLR0913
     options = BatchOptions(jobs, dask, overwrite, out, report, as_json)
     if is_batch(clips, options):
         if any(pictures):
-            raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
+            raise HumanoidDynamicsError(
+                "--picture and --film: received more than one clip, expected one file and one process"
+            )
         job = build_job(
             robot,
             mode=mode,
@@ -115,7 +168,13 @@ def filter(  # noqa: PLR0913
         outcomes, seconds = filter_many(job, clips, options)
         tell(outcomes, options, {"robot": job.name, **_about(mode, settings, normal)}, seconds)
         return
-    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal, fps or None, sensitivity), options, pictures)
+    _filter_one(
+        robot,
+        clips[0],
+        (mode, settings, offline, joint_map, normal, fps or None, sensitivity),
+        options,
+        pictures,
+    )
 
 
 def _check_slope(slope: float, uphill: float) -> "Vector | None":
@@ -123,9 +182,13 @@ def _check_slope(slope: float, uphill: float) -> "Vector | None":
     from humanoid_dynamics.filtering.slope import STEEPEST_SLOPE, normal_of
 
     if not abs(slope) <= STEEPEST_SLOPE:
-        raise HumanoidDynamicsError(f"--slope: received {slope:g}, expected {-STEEPEST_SLOPE:g} to {STEEPEST_SLOPE:g} rad")
+        raise HumanoidDynamicsError(
+            f"--slope: received {slope:g}, expected {-STEEPEST_SLOPE:g} to {STEEPEST_SLOPE:g} rad"
+        )
     if not abs(uphill) <= TURN:
-        raise HumanoidDynamicsError(f"--uphill: received {uphill:g}, expected {-TURN:g} to {TURN:g} rad")
+        raise HumanoidDynamicsError(
+            f"--uphill: received {uphill:g}, expected {-TURN:g} to {TURN:g} rad"
+        )
     if uphill and not slope:
         raise HumanoidDynamicsError("--uphill: received a direction and no --slope, expected both")
     return normal_of(slope, uphill) if slope else None
@@ -133,7 +196,12 @@ def _check_slope(slope: float, uphill: float) -> "Vector | None":
 
 def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str, Any]:
     ground = [0.0, 0.0, 1.0] if normal is None else normal.tolist()
-    return {"mode": mode, "lookahead": settings.lookahead, "toe_roll": settings.toe_roll, "normal": ground}
+    return {
+        "mode": mode,
+        "lookahead": settings.lookahead,
+        "toe_roll": settings.toe_roll,
+        "normal": ground,
+    }
 
 
 def _filter_one(
@@ -165,12 +233,24 @@ def _filter_one(
     slope = None if normal is None else Slope(model, normal)
     ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:
-        found = filter_clip(model, clip, mode, settings=settings, ladder=ladder, watch=bar.tell, normal=normal, sensitivity=sensitivity)
+        found = filter_clip(
+            model,
+            clip,
+            mode,
+            settings=settings,
+            ladder=ladder,
+            watch=bar.tell,
+            normal=normal,
+            sensitivity=sensitivity,
+        )
     draw_pictures(pictures, clip, found, slope)
     written = ""
     if out:
         finished = found.report.finished
-        place, stale = (place_result(Path(out), result, rejected=rejected) for rejected in (not finished, finished))
+        place, stale = (
+            place_result(Path(out), result, rejected=rejected)
+            for rejected in (not finished, finished)
+        )
         write_npz(build_filtered_recording(found), place)
         stale.unlink(missing_ok=True)
         written = str(place)
@@ -194,5 +274,7 @@ def _tell_where(pictures: Pictures, robot: str, written: str) -> str:
     """Say which files there are, and how to see the motion itself."""
     lines = [f"wrote {path}\n" for path in (written, *pictures) if path]
     if written:
-        lines.append(f"to see it in a browser: humanoid-dynamics view {shlex.quote(written)} --robot {shlex.quote(robot)}\n")
+        lines.append(
+            f"to see it in a browser: humanoid-dynamics view {shlex.quote(written)} --robot {shlex.quote(robot)}\n"
+        )
     return "".join(lines)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many clips for ``humanoid-dynamics filter``: folders, patterns, processes, clusters, and one table for all."""
 
 import json
@@ -38,10 +39,18 @@ class BatchOptions(NamedTuple):
 
 def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
     """Tell whether there is more to do than one file in this process."""
-    return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.overwrite or not Path(clips[0]).is_file()
+    return (
+        len(clips) > 1
+        or options.jobs != 1
+        or bool(options.dask)
+        or options.overwrite
+        or not Path(clips[0]).is_file()
+    )
 
 
-def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions) -> "tuple[tuple[Outcome, ...], float]":
+def filter_many(
+    job: "FilterJob", sources: Sequence[str], options: BatchOptions
+) -> "tuple[tuple[Outcome, ...], float]":
     """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
     from humanoid_dynamics.filtering.batches.batch import filter_clips
     from humanoid_dynamics.filtering.batches.clips import find_clips
@@ -57,27 +66,61 @@ def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions)
             bar.tell(ended / wanted if wanted else 1.0)
 
         try:
-            outcomes = filter_clips(job, clips, jobs=options.jobs, cluster=options.dask, out=out, overwrite=options.overwrite, watch=watch)
+            outcomes = filter_clips(
+                job,
+                clips,
+                jobs=options.jobs,
+                cluster=options.dask,
+                out=out,
+                overwrite=options.overwrite,
+                watch=watch,
+            )
         except KeyboardInterrupt as stop:
             bar.stop()
-            kept = "the same command without --overwrite continues" if options.out else "no results were kept, because --out was not given"
+            kept = (
+                "the same command without --overwrite continues"
+                if options.out
+                else "no results were kept, because --out was not given"
+            )
             typer.echo(f"stopped: {done[0]} of {len(clips)} clips were done; {kept}", err=True)
             raise typer.Exit(STOPPED) from stop
     return outcomes, monotonic() - began
 
 
-def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float, *, where: str = "") -> None:
+def tell(
+    outcomes: "Sequence[Outcome]",
+    options: BatchOptions,
+    facts: dict[str, Any],
+    seconds: float,
+    *,
+    where: str = "",
+) -> None:
     """Print and write what became of clips and where they are, and exit with 1 where one is not preserved, with 2 where one was refused."""
-    from humanoid_dynamics.filtering.batches.table import STATES, name_state, tell_outcome, write_table
+    from humanoid_dynamics.filtering.batches.table import (
+        STATES,
+        name_state,
+        tell_outcome,
+        write_table,
+    )
 
-    delay = max((outcome.facts["after"].get("delay", 0.0) for outcome in outcomes if not outcome.problem), default=None)
-    answer = {**facts, "delay": delay, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
+    delay = max(
+        (outcome.facts["after"].get("delay", 0.0) for outcome in outcomes if not outcome.problem),
+        default=None,
+    )
+    answer = {
+        **facts,
+        "delay": delay,
+        "counts": _count(outcomes),
+        "clips": [tell_outcome(outcome) for outcome in outcomes],
+    }
     if options.report:
         Path(options.report).absolute().parent.mkdir(exist_ok=True)
     if options.report.endswith(".csv"):
         write_table(outcomes, Path(options.report))
     elif options.report:
-        Path(options.report).write_text(json.dumps(answer, indent=2, allow_nan=False), encoding="utf-8")
+        Path(options.report).write_text(
+            json.dumps(answer, indent=2, allow_nan=False), encoding="utf-8"
+        )
     if options.as_json:
         typer.echo(json.dumps(answer, indent=2, allow_nan=False))
     else:
@@ -100,7 +143,10 @@ def _count(outcomes: "Sequence[Outcome]") -> dict[str, int]:
     from humanoid_dynamics.filtering.batches.table import STATES, name_state
 
     counted = Counter(name_state(outcome) for outcome in outcomes)
-    return {**{state: counted[state] for state in STATES}, "done_before": sum(outcome.before for outcome in outcomes)}
+    return {
+        **{state: counted[state] for state in STATES},
+        "done_before": sum(outcome.before for outcome in outcomes),
+    }
 
 
 def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: Console) -> None:
@@ -115,9 +161,19 @@ def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: C
         print_table(console, robot, HEADS, good)
     for outcome in shown:
         if outcome.problem:
-            console.print(f"{outcome.task.name}: {outcome.problem}", style="red", markup=False, highlight=False, soft_wrap=True)
-    for notice, times in Counter(notice for o in shown if not o.problem for notice in o.facts["after"]["notices"]).items():
-        console.print(f"{notice} ({times} clips)" if times > 1 else notice, style="yellow", markup=False)
+            console.print(
+                f"{outcome.task.name}: {outcome.problem}",
+                style="red",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+    for notice, times in Counter(
+        notice for o in shown if not o.problem for notice in o.facts["after"]["notices"]
+    ).items():
+        console.print(
+            f"{notice} ({times} clips)" if times > 1 else notice, style="yellow", markup=False
+        )
     if len(outcomes) == 1:
         return
     counts = _count(outcomes)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures and films of ``humanoid-dynamics filter``."""
 
 from pathlib import Path
@@ -22,9 +23,14 @@ class Pictures(NamedTuple):
 
 def check_pictures(pictures: Pictures) -> None:
     """Refuse, before the work is done, what cannot be written after it."""
-    for option, path, ending in (("--picture", pictures.picture, ".png"), ("--film", pictures.film, ".gif")):
+    for option, path, ending in (
+        ("--picture", pictures.picture, ".png"),
+        ("--film", pictures.film, ".gif"),
+    ):
         if path and Path(path).suffix.lower() != ending:
-            raise HumanoidDynamicsError(f"{option}: received {path!r}, expected the path of a {ending} file")
+            raise HumanoidDynamicsError(
+                f"{option}: received {path!r}, expected the path of a {ending} file"
+            )
         check_folder(option, path)
     if any(pictures):
         from humanoid_dynamics.plotting.canvas import style
@@ -32,7 +38,9 @@ def check_pictures(pictures: Pictures) -> None:
         style()
 
 
-def draw_pictures(pictures: Pictures, clip: "Clip", found: "FilteredClip", slope: "Slope | None" = None) -> None:
+def draw_pictures(
+    pictures: Pictures, clip: "Clip", found: "FilteredClip", slope: "Slope | None" = None
+) -> None:
     """Draw what is asked for, in axes of the ground."""
     if not any(pictures) or len(found.frames) < 3:
         return

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the filter did to clips, as people read it: one clip before and after, many as rows."""
 
 from __future__ import annotations
@@ -7,7 +8,18 @@ from typing import Any
 
 BESIDE = ("", "before", "after")
 HEADS = (
-    *("clip", "preserved", "finished", "impossible before", "in limits", "residual", "CoP", "friction", "torque", "joint margin"),
+    *(
+        "clip",
+        "preserved",
+        "finished",
+        "impossible before",
+        "in limits",
+        "residual",
+        "CoP",
+        "friction",
+        "torque",
+        "joint margin",
+    ),
     *("joint rms", "CoM rms", "base", "slip", "stride kept", "rungs", "us"),
 )
 UNKNOWN = "not judged"
@@ -44,17 +56,33 @@ def compare(facts: dict[str, Any]) -> list[tuple[str, str, str]]:
         ("preserved", "", after["headline"]),
         ("finished", "", _finished(facts)),
         *_compare_measures(after["measures"]),
-        ("samples that look impossible", _percent(before["impossible"]), f"{_percent(alarms['impossible'])}, false alarms"),
+        (
+            "samples that look impossible",
+            _percent(before["impossible"]),
+            f"{_percent(alarms['impossible'])}, false alarms",
+        ),
         ("  zero-moment point outside", _percent(before["outside"]), _percent(alarms["outside"])),
-        ("  more friction than there is", _percent(before["slippery"]), _percent(alarms["slippery"])),
+        (
+            "  more friction than there is",
+            _percent(before["slippery"]),
+            _percent(alarms["slippery"]),
+        ),
         ("  ground would pull", _percent(before["pulled"]), _percent(alarms["pulled"])),
         ("frames inside all limits", "", inside),
         ("residual of the equation of motion, over the weight", "", f"{after['residual']:.0e}"),
         ("centre of pressure, least margin", "", _millimetres(after["cop_margin"])),
         ("friction, most used", "", _percent(after["worst_friction"])),
         ("torque, most used", "", _percent(after["worst_torque"])),
-        ("joints, least margin", _margin(-before["joint_excess"] or None, "inside"), _margin(after["joint_margin"])),
-        ("joints, error", "", f"{_degrees(after['joint_rms'])} rms, {_degrees(after['joint_max'])} at most"),
+        (
+            "joints, least margin",
+            _margin(-before["joint_excess"] or None, "inside"),
+            _margin(after["joint_margin"]),
+        ),
+        (
+            "joints, error",
+            "",
+            f"{_degrees(after['joint_rms'])} rms, {_degrees(after['joint_max'])} at most",
+        ),
         ("centre of mass, error", "", f"{100 * after['com_rms']:.1f} cm rms"),
         ("base, error", "", f"{100 * after['base_max']:.0f} cm at most"),
         ("slip of soles that bear load", "", _millimetres(after["slip"])),
@@ -72,11 +100,23 @@ def _compare_measures(measures: dict[str, Any] | None) -> list[tuple[str, str, s
         ("  path of the base", "", _kept(measures["path"])),
         ("  stride between touch-down places", "", _kept(measures["stride"])),
         ("  flight", "", _kept(measures["flight"])),
-        ("  time taken over that of the reference", "", UNKNOWN if (f := measures["time_factor"]) is None else f"{f:.2f}"),
+        (
+            "  time taken over that of the reference",
+            "",
+            UNKNOWN if (f := measures["time_factor"]) is None else f"{f:.2f}",
+        ),
         ("  touch-downs and lift-offs, F1", "", _kept(measures["contact_f1"])),
-        ("  joints, error within the clip", "", UNKNOWN if (rms := measures["joint_rms"]) is None else f"{_degrees(rms)} rms"),
+        (
+            "  joints, error within the clip",
+            "",
+            UNKNOWN if (rms := measures["joint_rms"]) is None else f"{_degrees(rms)} rms",
+        ),
         ("  self-collision beyond the reference", "", _millimetres(measures["self_collision"])),
-        ("  feet below the ground beyond the reference", "", _millimetres(measures["foot_penetration"])),
+        (
+            "  feet below the ground beyond the reference",
+            "",
+            _millimetres(measures["foot_penetration"]),
+        ),
     ]
 
 
@@ -88,7 +128,13 @@ def _finished(facts: dict[str, Any]) -> str:
     from humanoid_dynamics.filtering.clip_filter import LADDER
 
     after = facts["after"]
-    finished = "yes" if after["finished"] else "not followed" if after["fell"] is None else f"fell at {after['fell']:.2f} s"
+    finished = (
+        "yes"
+        if after["finished"]
+        else "not followed"
+        if after["fell"] is None
+        else f"fell at {after['fell']:.2f} s"
+    )
     return finished + ("" if facts["attempt"] == LADDER[0].name else f" ({facts['attempt']})")
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics gait``: a walk for a robot, written as a reference."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -30,25 +31,51 @@ OPTIONS = {
     "stop_time": "--stop",
     "step_length": "--speed",
 }
-StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
+StepsOption = Annotated[
+    int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")
+]
 SpeedOption = Annotated[
     float | None,
-    typer.Option("--speed", help="Forward speed [m/s], negative backwards; chosen by leg length if not given.", show_default=False),
+    typer.Option(
+        "--speed",
+        help="Forward speed [m/s], negative backwards; chosen by leg length if not given.",
+        show_default=False,
+    ),
 ]
 TurnOption = Annotated[float, typer.Option("--turn", help="Left turn over the whole walk [rad].")]
-SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
-RateOption = Annotated[float, typer.Option("--sample-rate", help="Samples per second of the written motion [Hz].")]
+SlopeOption = Annotated[
+    float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")
+]
+RateOption = Annotated[
+    float, typer.Option("--sample-rate", help="Samples per second of the written motion [Hz].")
+]
 StopOption = Annotated[
     float | None,
-    typer.Option("--stop", help="Double support after the last step [s]; chosen by leg length if not given.", show_default=False),
+    typer.Option(
+        "--stop",
+        help="Double support after the last step [s]; chosen by leg length if not given.",
+        show_default=False,
+    ),
 ]
-HeadingOption = Annotated[float, typer.Option("--heading", help="Turn the planned walk to the left by this angle on its way [rad].")]
+HeadingOption = Annotated[
+    float,
+    typer.Option(
+        "--heading", help="Turn the planned walk to the left by this angle on its way [rad]."
+    ),
+]
 AtOption = Annotated[
-    float | None, typer.Option("--turn-time", help="Start of that turn [s]; half of the walk if not given.", show_default=False)
+    float | None,
+    typer.Option(
+        "--turn-time",
+        help="Start of that turn [s]; half of the walk if not given.",
+        show_default=False,
+    ),
 ]
 OverOption = Annotated[float, typer.Option("--turn-duration", help="Duration of that turn [s].")]
 ThenOption = Annotated[str, typer.Option("--append", help="Motion file that follows the walk.")]
-BlendOption = Annotated[float, typer.Option("--blend", help="Duration of the transition to the appended motion [s].")]
+BlendOption = Annotated[
+    float, typer.Option("--blend", help="Duration of the transition to the appended motion [s].")
+]
 OutOption = Annotated[str, typer.Option("--out", help="Output file, .npz, .csv or .mcap.")]
 EXAMPLES = """\b
 Examples:
@@ -84,7 +111,9 @@ def gait(  # noqa: PLR0913
     from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
     if out and Path(out).suffix not in WRITTEN:
-        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz, .csv or .mcap file")
+        raise HumanoidDynamicsError(
+            f"--out: received {out!r}, expected the path of a .npz, .csv or .mcap file"
+        )
     _refuse_infinite(
         {
             "--speed": speed,
@@ -97,7 +126,9 @@ def gait(  # noqa: PLR0913
     )
     loaded = load_robot(robot)
     try:
-        style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate, stop_time=stop)
+        style = WalkStyle(
+            steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate, stop_time=stop
+        )
         if speed is not None:
             style = replace(style, step_length=speed * step_period(loaded, style))
     except ShapeError as problem:
@@ -108,7 +139,13 @@ def gait(  # noqa: PLR0913
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
         _write(clip, Path(out))
-    facts = {**gait_facts(walk), "seconds": clip.duration, "frames": len(clip), "heading": heading, "then": then or None}
+    facts = {
+        **gait_facts(walk),
+        "seconds": clip.duration,
+        "frames": len(clip),
+        "heading": heading,
+        "then": then or None,
+    }
     if as_json:
         typer.echo(json.dumps({**facts, "file": out or None}, indent=2, allow_nan=False))
     else:
@@ -135,14 +172,18 @@ def _refuse_infinite(given: dict[str, float | None]) -> None:
             raise HumanoidDynamicsError(f"{name}: received {value:g}, expected a finite number")
 
 
-def _change(clip: "Clip", turn: tuple[float, float | None, float], then: "tuple[Clip | None, float]") -> "Clip":
+def _change(
+    clip: "Clip", turn: tuple[float, float | None, float], then: "tuple[Clip | None, float]"
+) -> "Clip":
     """Let a walk go on in another heading (by how much, when, over how long), and over into another motion (which, over how long)."""
     from humanoid_dynamics.motion.editing import blend, turn_heading
 
     angle, start, duration = turn
     if angle:
         if start is not None and not 0.0 <= start < clip.duration:
-            raise HumanoidDynamicsError(f"--turn-time: received {start:g} s, expected 0 to {clip.duration:.4g} s, in which the clip lasts")
+            raise HumanoidDynamicsError(
+                f"--turn-time: received {start:g} s, expected 0 to {clip.duration:.4g} s, in which the clip lasts"
+            )
         clip = turn_heading(clip, angle, 0.5 * clip.duration if start is None else start, duration)
     return clip if then[0] is None else blend(clip, then[0], then[1])
 
@@ -175,23 +216,37 @@ def gait_facts(walk: "Walk") -> dict[str, Any]:
             for name, phase in name_phases(walk.schedule)
         ],
         "footsteps": [
-            {"foot": ("left", "right")[step.foot], "leaves": step.leaves, "lands": step.lands, "pose": [float(x) for x in step.end]}
+            {
+                "foot": ("left", "right")[step.foot],
+                "leaves": step.leaves,
+                "lands": step.lands,
+                "pose": [float(x) for x in step.end],
+            }
             for step in plan.steps
         ],
     }
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
-    console.print(f"[bold]walk of {facts['robot']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames at {facts['rate']:g} Hz")
-    console.print(f"way {facts['way']:.3f} m at {facts['speed']:.3f} m/s, turn {facts['turn']:.3f} rad, lowered {facts['lowered']:.3f} m")
+    console.print(
+        f"[bold]walk of {facts['robot']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames at {facts['rate']:g} Hz"
+    )
+    console.print(
+        f"way {facts['way']:.3f} m at {facts['speed']:.3f} m/s, turn {facts['turn']:.3f} rad, lowered {facts['lowered']:.3f} m"
+    )
     if facts["heading"]:
-        console.print(f"then turned by {facts['heading']:.3f} rad as a whole; the values below are those before this turn")
+        console.print(
+            f"then turned by {facts['heading']:.3f} rad as a whole; the values below are those before this turn"
+        )
     console.print(
         f"zero-moment point inside the feet in {100.0 * facts['zmp_inside']:.1f} % of the frames, at least {facts['zmp_margin']:.3f} m; "
         f"soles and centre of mass missed by {facts['miss']:.1e}"
     )
     for notice in facts["notices"]:
         console.print(f"note: {notice}", highlight=False)
-    rows = [(p["name"], f"{p['from']:.3f}", f"{p['to']:.3f}", ", ".join(p["surfaces"])) for p in facts["phases"]]
+    rows = [
+        (p["name"], f"{p['from']:.3f}", f"{p['to']:.3f}", ", ".join(p["surfaces"]))
+        for p in facts["phases"]
+    ]
     console.print()
     print_table(console, r"phases \[s]", ("phase", "from", "to", "stands on"), rows)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C that is not lost: where Python drops the exception, as it does in a finalizer, or cannot raise it, as inside a compiler."""
 
 import os
@@ -27,7 +28,9 @@ def end_after_interrupt() -> None:
         os.close(reading)
         os.close(writing)
         return
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # signals are for the main thread alone
+    mask = signal.pthread_sigmask(
+        signal.SIG_BLOCK, signal.valid_signals()
+    )  # signals are for the main thread alone
     threading.Thread(target=_end_late, args=(reading,), daemon=True).start()
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 

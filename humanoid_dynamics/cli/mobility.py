@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics mobility``: what closed loops leave a robot, and what its motors can do about it."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from humanoid_dynamics.model.description import Description
 
 
-LoopsOption = Annotated[str, typer.Option("--loops", help="YAML file with loops, motors and joint substitutions to add.")]
+LoopsOption = Annotated[
+    str,
+    typer.Option("--loops", help="YAML file with loops, motors and joint substitutions to add."),
+]
 SHOWN = 12
 EXAMPLES = """\b
 Examples:
@@ -30,7 +34,11 @@ Examples:
 
 
 def mobility(
-    robot: RobotArgument, loops: LoopsOption = "", config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False
+    robot: RobotArgument,
+    loops: LoopsOption = "",
+    config: ConfigOption = "",
+    root: RootOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Analyse closed loops: rank, degrees of freedom, generalized coordinates, internal forces, and actuation.
 
@@ -39,7 +47,9 @@ def mobility(
     from humanoid_dynamics.dynamics.mobility import report_mobility
     from humanoid_dynamics.model.load import load_robot
 
-    report = report_mobility(load_robot(robot, description=_describe(robot, config, loops), root=root or None))
+    report = report_mobility(
+        load_robot(robot, description=_describe(robot, config, loops), root=root or None)
+    )
     if as_json:
         typer.echo(json.dumps(asdict(report), indent=2, allow_nan=False))
     else:
@@ -50,15 +60,24 @@ def print_report(report: "MobilityReport", console: Console) -> None:
     """Print a report of mobility as tables and sentences."""
     from humanoid_dynamics.constraints.null_space import DynamicsStatus
 
-    console.print(f"[bold]{report.robot}[/]  {report.freedoms} freedoms of the tree - rank {report.rank} = mobility {report.mobility}")
+    console.print(
+        f"[bold]{report.robot}[/]  {report.freedoms} freedoms of the tree - rank {report.rank} = mobility {report.mobility}"
+    )
     if report.mobility > report.internal_mobility:
-        console.print(f"{report.internal_mobility} of them move joints, {report.mobility - report.internal_mobility} the root alone")
+        console.print(
+            f"{report.internal_mobility} of them move joints, {report.mobility - report.internal_mobility} the root alone"
+        )
     if report.constraints:
-        rows = [(b.name, b.kind, str(b.rows), str(b.rank), f"{b.error:.1e} m") for b in report.constraints]
+        rows = [
+            (b.name, b.kind, str(b.rows), str(b.rank), f"{b.error:.1e} m")
+            for b in report.constraints
+        ]
         console.print()
         print_table(console, "constraints", ("name", "kind", "rows", "rank", "open by"), rows)
         console.print(f"\n[bold]singular values[/]  {_numbers(report)}")
-        console.print(f"{report.rank} of {report.rows} rows count (above {report.tolerance:.0e} of the largest)")
+        console.print(
+            f"{report.rank} of {report.rows} rows count (above {report.tolerance:.0e} of the largest)"
+        )
     _print_names("generalized coordinates", report.generalized, console)
     _print_names("dependent coordinates", report.dependent, console)
     _print_names("motors", report.motors, console)
@@ -66,7 +85,13 @@ def print_report(report: "MobilityReport", console: Console) -> None:
         f"motors drive {report.actuation_rank} of {report.internal_mobility} freedoms; "
         f"internal forces: {report.internal_forces} of the motors, {report.indeterminate_forces} of the constraints"
     )
-    style = "green" if report.status is DynamicsStatus.OK else "yellow" if report.status is DynamicsStatus.RANK_DEFICIENT else "red"
+    style = (
+        "green"
+        if report.status is DynamicsStatus.OK
+        else "yellow"
+        if report.status is DynamicsStatus.RANK_DEFICIENT
+        else "red"
+    )
     console.print(f"\n[bold]status[/]  [{style}]{report.status}[/]")
     for reason in report.reasons:
         console.print(f"  {reason}", markup=False)

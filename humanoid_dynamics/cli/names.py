@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and defaults that ``--help`` tells, written again so that help loads no numbers; a test holds them to the library's own."""
 
 RULES = (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics plot``: the usual figures of a record."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -20,10 +21,24 @@ if TYPE_CHECKING:
     from humanoid_dynamics.series.record import Record
 
 
-RecordArgument = Annotated[str, typer.Argument(help="Record written by simulate: a .npz or .mcap file, or a bag folder.", metavar="RECORD")]
-OutOption = Annotated[str, typer.Option("--out", help="PNG with all figures; next to the record if neither --out nor --dir is given.")]
+RecordArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Record written by simulate: a .npz or .mcap file, or a bag folder.", metavar="RECORD"
+    ),
+]
+OutOption = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        help="PNG with all figures; next to the record if neither --out nor --dir is given.",
+    ),
+]
 DirOption = Annotated[str, typer.Option("--dir", help="Folder for one PNG per figure.")]
-WhatOption = Annotated[str, typer.Option("--what", help=f"Comma-separated figures: {','.join(SHEETS)}; all by default.")]
+WhatOption = Annotated[
+    str,
+    typer.Option("--what", help=f"Comma-separated figures: {','.join(SHEETS)}; all by default."),
+]
 READ, PREPARED = 0.4, 0.6  # share of the work
 EXAMPLES = """\b
 Examples:
@@ -34,7 +49,13 @@ Examples:
 """
 
 
-def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", what: WhatOption = "", as_json: JsonOption = False) -> None:
+def plot(
+    record: RecordArgument,
+    out: OutOption = "",
+    folder: DirOption = "",
+    what: WhatOption = "",
+    as_json: JsonOption = False,
+) -> None:
     """Plot joints, torques, contact forces, centres of pressure, energy and wheels of a record."""
     import numpy as np
 
@@ -51,12 +72,19 @@ def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", wh
     with show_progress("reading and drawing") as bar:
         loaded = load_record(path)
         bar.tell(READ)
-        names = [name.strip() for name in what.split(",") if name.strip()] or list(list_sheets(loaded))
+        names = [name.strip() for name in what.split(",") if name.strip()] or list(
+            list_sheets(loaded)
+        )
         sheets = [build_sheet(loaded, name) for name in names]
         numbers: dict[str, Any] = {sheet.name: sheet.numbers() for sheet in sheets}
         bar.tell(PREPARED)
         written = _draw(loaded, sheets, out, folder) if out or folder else []
-    facts = {"record": record, "seconds": float(np.ptp(loaded.t)) if len(loaded) else 0.0, "samples": len(loaded), "files": written}
+    facts = {
+        "record": record,
+        "seconds": float(np.ptp(loaded.t)) if len(loaded) else 0.0,
+        "samples": len(loaded),
+        "files": written,
+    }
     if as_json:
         typer.echo(json.dumps({**facts, "figures": numbers}, indent=2, allow_nan=False))
     else:

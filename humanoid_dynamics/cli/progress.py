@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bar for work that takes long enough to wonder about."""
 
 from __future__ import annotations
@@ -53,15 +54,26 @@ class ProgressBar:
         """
         self._share = min(share, 1.0)
         now = monotonic()
-        if self._console.is_terminal and now - self._began >= PATIENCE and now - self._drawn >= BETWEEN:
+        if (
+            self._console.is_terminal
+            and now - self._began >= PATIENCE
+            and now - self._drawn >= BETWEEN
+        ):
             self._draw()
 
     def _draw(self) -> None:
         with self._lock:
             self._drawn = monotonic()
             if self._bar is None:
-                columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-                self._bar = Progress(*columns, console=self._console, auto_refresh=False, transient=True)
+                columns = (
+                    TextColumn("{task.description}"),
+                    BarColumn(),
+                    TaskProgressColumn(),
+                    TimeRemainingColumn(),
+                )
+                self._bar = Progress(
+                    *columns, console=self._console, auto_refresh=False, transient=True
+                )
                 self._bar.add_task(self._text, total=1.0)
                 self._bar.start()
             self._bar.update(self._bar.task_ids[0], completed=self._share)
@@ -86,7 +98,11 @@ def show_progress(text: str) -> Iterator[ProgressBar]:
     Yields:
         The bar, to be told how far the work is.
     """
-    bar = ProgressBar(text, Console(stderr=True, highlight=False, no_color=bool(os.environ.get("NO_COLOR"))), BEGAN)
+    bar = ProgressBar(
+        text,
+        Console(stderr=True, highlight=False, no_color=bool(os.environ.get("NO_COLOR"))),
+        BEGAN,
+    )
     bar.start()
     try:
         yield bar

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics simulate``: a scene in the world, from beginning to end."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -26,11 +27,30 @@ if TYPE_CHECKING:
 
 LONGEST = 3600.0
 FAILED = 1
-SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
-HeadingOption = Annotated[float | None, typer.Option("--heading", help="Heading of the snake [rad]; that of the scene if not given.")]
-SecondsOption = Annotated[float | None, typer.Option("--duration", help="Simulated duration [s]; that of the scene if not given.")]
-SetOption = Annotated[list[str] | None, typer.Option("--set", help="Scene parameter, such as release=0.5; may be repeated.")]
-RecordOption = Annotated[str, typer.Option("--record", help="Record all time series to this .npz or .mcap file or bag folder.")]
+SceneArgument = Annotated[
+    str,
+    typer.Argument(
+        help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE"
+    ),
+]
+HeadingOption = Annotated[
+    float | None,
+    typer.Option("--heading", help="Heading of the snake [rad]; that of the scene if not given."),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option("--duration", help="Simulated duration [s]; that of the scene if not given."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Scene parameter, such as release=0.5; may be repeated."),
+]
+RecordOption = Annotated[
+    str,
+    typer.Option(
+        "--record", help="Record all time series to this .npz or .mcap file or bag folder."
+    ),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
@@ -56,14 +76,20 @@ def simulate(
     from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
     if seconds is not None and not 0.0 < seconds <= LONGEST:
-        raise HumanoidDynamicsError(f"--duration: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
+        raise HumanoidDynamicsError(
+            f"--duration: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s"
+        )
     loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
     length = loaded.seconds if seconds is None else seconds
     if round(length / loaded.dt) < 1:
-        raise HumanoidDynamicsError(f"--duration: received {length:g}, which is no step of scene {scene!r}; its steps take {loaded.dt:g} s")
+        raise HumanoidDynamicsError(
+            f"--duration: received {length:g}, which is no step of scene {scene!r}; its steps take {loaded.dt:g} s"
+        )
     about = describe_run(loaded)
     world = build_world(loaded)
-    recorder = Recorder(world, sinks=[open_sink(Path(record), about)] if record else [], about=about)
+    recorder = Recorder(
+        world, sinks=[open_sink(Path(record), about)] if record else [], about=about
+    )
     try:
         with show_progress("simulating") as bar:
             summary = run_scene(loaded, world, length, lambda t: bar.tell(t / length))
@@ -96,7 +122,9 @@ def split_settings(settings: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in (setting.partition("=") for setting in settings)}
 
 
-def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "Recorder") -> dict[str, Any]:
+def scene_facts(
+    scene: "Scene", world: "World", summary: "Summary", recorder: "Recorder"
+) -> dict[str, Any]:
     """Tell what a run showed in plain data, ready for JSON: SI units."""
     import numpy as np
     import pinocchio as pin
@@ -118,13 +146,27 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "handed_to_friction": summary.handed,
         "did_not_happen": summary.missed,
         "phases": [
-            {"t": p.t, "label": p.label, "mobility": p.mobility, "energy_change": p.energy_change, "velocity_change": p.velocity_change}
+            {
+                "t": p.t,
+                "label": p.label,
+                "mobility": p.mobility,
+                "energy_change": p.energy_change,
+                "velocity_change": p.velocity_change,
+            }
             for p in summary.phases
         ],
         "impacts": summary.impacts,
         "passed": all(check.passed for check in checks),
         "checks": [
-            {"name": c.name, "unit": c.unit, "figure": c.figure, "allowed": c.allowed, "passed": c.passed, "why": c.why} for c in checks
+            {
+                "name": c.name,
+                "unit": c.unit,
+                "figure": c.figure,
+                "allowed": c.allowed,
+                "passed": c.passed,
+                "why": c.why,
+            }
+            for c in checks
         ],
         "contact_residual": summary.residual,
         "complementarity": summary.complementarity,
@@ -135,37 +177,60 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "impact_law": summary.rebound,
         "momentum": {"largest": summary.momentum, "missing": world.books.leaked[:3].tolist()},
         "spin": {"largest": summary.spin, "missing": world.books.leaked[3:].tolist()},
-        "energy": {"start": world.books.start, "end": world.books.energy, "missing": world.books.missing, "work": dict(world.books.work)},
+        "energy": {
+            "start": world.books.start,
+            "end": world.books.energy,
+            "missing": world.books.missing,
+            "work": dict(world.books.work),
+        },
         "centre_of_mass": com.tolist(),
         "ground_force": force.tolist(),
         "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
         "digest": recorder.digest(),
-        "warnings": [str(notice) for notice in world.notices if notice.severity == "warning"] + _tell_inside(summary),
+        "warnings": [str(notice) for notice in world.notices if notice.severity == "warning"]
+        + _tell_inside(summary),
         **({"snake": world.pilot.facts()} if isinstance(world.pilot, SnakePilot) else {}),
     }
 
 
 def _tell_inside(summary: "Summary") -> list[str]:
-    return [] if summary.inside is None else [f"went in past an edge and was let pass: {summary.inside}"]
+    return (
+        []
+        if summary.inside is None
+        else [f"went in past an edge and was let pass: {summary.inside}"]
+    )
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"[bold]{facts['scene']}[/]  {facts['title']}", highlight=False)
-    rate = 1e6 * facts["seconds"] / max(facts["steps"], 1) / max(facts["microseconds_per_step"], 1e-9)
+    rate = (
+        1e6 * facts["seconds"] / max(facts["steps"], 1) / max(facts["microseconds_per_step"], 1e-9)
+    )
     console.print(
         f"{facts['seconds']:.3f} s in {facts['steps']} steps of {facts['microseconds_per_step']:.0f} us, {rate:.1f} times real time"
     )
     _print_notes(facts, console)
     rows = [
-        (p["label"], f"{p['t']:.4f} s", str(p["mobility"]), f"{p['energy_change']:.2e} J", f"{p['velocity_change']:.2e}")
+        (
+            p["label"],
+            f"{p['t']:.4f} s",
+            str(p["mobility"]),
+            f"{p['energy_change']:.2e} J",
+            f"{p['velocity_change']:.2e}",
+        )
         for p in facts["phases"]
     ]
     console.print()
-    print_table(console, "structure", ("phase", "from", "freedoms", "energy change", "velocity jump"), rows)
+    print_table(
+        console, "structure", ("phase", "from", "freedoms", "energy change", "velocity jump"), rows
+    )
     energy = facts["energy"]
     entries = [("at the start", fixed(energy["start"], 4))]
     entries += [(name, fixed(work, 4)) for name, work in energy["work"].items() if work]
-    entries += [("energy error", f"{energy['missing']:.2e}"), ("at the end", fixed(energy["end"], 4))]
+    entries += [
+        ("energy error", f"{energy['missing']:.2e}"),
+        ("at the end", fixed(energy["end"], 4)),
+    ]
     console.print()
     print_table(console, r"energy \[J]", ("", ""), entries)
     console.print()
@@ -198,27 +263,45 @@ def _print_notes(facts: dict[str, Any], console: Console) -> None:
 
 def _print_checks(facts: dict[str, Any], console: Console) -> None:
     rows = [
-        (c["name"], f"{c['figure']:.1e} {c['unit']}".strip(), f"{c['allowed']:.1e}", "pass" if c["passed"] else "FAIL")
+        (
+            c["name"],
+            f"{c['figure']:.1e} {c['unit']}".strip(),
+            f"{c['allowed']:.1e}",
+            "pass" if c["passed"] else "FAIL",
+        )
         for c in facts["checks"]
     ]
-    print_table(console, f"the run: {'pass' if facts['passed'] else 'FAIL'}", ("what", "largest", "allowed", ""), rows)
+    print_table(
+        console,
+        f"the run: {'pass' if facts['passed'] else 'FAIL'}",
+        ("what", "largest", "allowed", ""),
+        rows,
+    )
     console.print()
     for c in facts["checks"]:
         if not c["passed"]:
             console.print(
-                f"FAIL: {c['name']} is {c['figure']:.1e} {c['unit']}, allowed are {c['allowed']:.1e}", style="red", highlight=False
+                f"FAIL: {c['name']} is {c['figure']:.1e} {c['unit']}, allowed are {c['allowed']:.1e}",
+                style="red",
+                highlight=False,
             )
         if c["why"]:
             console.print(f"{c['name']}: {c['why']}", style="yellow", highlight=False)
-    console.print(f"contacts: depth {1e3 * facts['depth']:.4f} mm, {facts['impacts']} impacts; closure {facts['closure']:.1e} m")
+    console.print(
+        f"contacts: depth {1e3 * facts['depth']:.4f} mm, {facts['impacts']} impacts; closure {facts['closure']:.1e} m"
+    )
 
 
 def _print_snake(snake: dict[str, Any], console: Console) -> None:
     from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
 
     grip = "no wheel slips" if snake["slip_margin"] >= 0.0 else "more than a wheel can hold"
-    console.print(f"snake: heading {snake['heading']:.3f} rad, head at {snake['head']:.3f} rad in the mean of the last period")
-    console.print(f"side forces up to {snake['side_force']:.2f} N, at least {snake['slip_margin']:.2f} N from slipping: {grip}")
+    console.print(
+        f"snake: heading {snake['heading']:.3f} rad, head at {snake['head']:.3f} rad in the mean of the last period"
+    )
+    console.print(
+        f"side forces up to {snake['side_force']:.2f} N, at least {snake['slip_margin']:.2f} N from slipping: {grip}"
+    )
     for status, count in snake["statuses"].items():
         if status is not SnakeDriverStatus.DRIVING:
             console.print(f"{count} steps {status}: {status.description}", style="yellow")
@@ -229,9 +312,15 @@ def _steer(scene: "Scene", heading: float | None) -> "Scene":
     if heading is None:
         return scene
     if scene.driving is None or not math.isfinite(heading):
-        problem = f"received {heading:g}, expected a finite angle" if scene.driving else f"scene {scene.name!r} has no snake that is driven"
+        problem = (
+            f"received {heading:g}, expected a finite angle"
+            if scene.driving
+            else f"scene {scene.name!r} has no snake that is driven"
+        )
         raise HumanoidDynamicsError(f"--heading: {problem}")
-    moments = tuple(_keep_straight(moment) for moment in scene.moments if moment.events or moment.pushes)
+    moments = tuple(
+        _keep_straight(moment) for moment in scene.moments if moment.events or moment.pushes
+    )
     return replace(scene, driving=replace(scene.driving, heading=heading), moments=moments)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is printed for people: the same look for every verb."""
 
 from __future__ import annotations
@@ -33,14 +34,18 @@ def make_console(error: bool = False) -> Console:
     return Console(highlight=False, width=width, stderr=error)
 
 
-def print_table(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(
+    console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> None:
     """Print a table whole: a terminal that is too narrow for it breaks its lines, and no cell loses anything.
 
     The first column is left-aligned and folds where there is no room; the others are right-aligned.
     """
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
+        table.add_column(
+            column, justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold"
+        )
     names = [columns[0]]
     for row in rows:
         table.add_row(*row)
@@ -48,7 +53,9 @@ def print_table(console: Console, title: str, columns: Sequence[str], rows: Iter
     whole = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
     longest = max(cell_len(Text.from_markup(name).plain) for name in names)
     least = whole - longest + min(longest, FOLDED)
-    console.print(_Wide(table, least) if least > console.width else table, crop=least <= console.width)
+    console.print(
+        _Wide(table, least) if least > console.width else table, crop=least <= console.width
+    )
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,10 @@ def span(lower: float | None, upper: float | None) -> str:
     """Write an interval, ``free`` where it has no end on either side."""
     if lower is None and upper is None:
         return "free"
-    ends = ("-inf" if lower is None else fixed(lower, 2), "inf" if upper is None else fixed(upper, 2))
+    ends = (
+        "-inf" if lower is None else fixed(lower, 2),
+        "inf" if upper is None else fixed(upper, 2),
+    )
     return f"{ends[0]} .. {ends[1]}"
 
 

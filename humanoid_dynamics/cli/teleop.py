@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics teleop``: recorded poses of an operator through teleoperation, with a table of what became of them."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -20,14 +21,24 @@ if TYPE_CHECKING:
     from humanoid_dynamics.spatial.arrays import Vector
 
 
-PosesArgument = Annotated[str, typer.Argument(help="npz file with arrays NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
+PosesArgument = Annotated[
+    str, typer.Argument(help="npz file with arrays NAME_pos and NAME_quat_xyzw.", metavar="POSES")
+]
 FrameOption = Annotated[
-    list[str], typer.Option("--frame", help="Robot frame, or NAME=FRAME if the file has several streams; may be repeated.")
+    list[str],
+    typer.Option(
+        "--frame",
+        help="Robot frame, or NAME=FRAME if the file has several streams; may be repeated.",
+    ),
 ]
 RateOption = Annotated[float, typer.Option("--control-rate", help="Control rate [Hz].")]
 ScaleOption = Annotated[float, typer.Option("--scale", help="Robot motion per operator motion.")]
 WorldOption = Annotated[
-    bool, typer.Option("--absolute", help="Use poses in world coordinates; otherwise they are relative to the initial pose of the frame.")
+    bool,
+    typer.Option(
+        "--absolute",
+        help="Use poses in world coordinates; otherwise they are relative to the initial pose of the frame.",
+    ),
 ]
 LatencyOption = Annotated[float, typer.Option("--latency", help="Latency of poses [s].")]
 JitterOption = Annotated[float, typer.Option("--jitter", help="Mean random extra latency [s].")]
@@ -65,7 +76,13 @@ def teleop(  # noqa: PLR0913
     """Replay recorded operator poses through teleoperation and report tracking errors and limits."""
     import numpy as np
 
-    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses, tell_jumps
+    from humanoid_dynamics.filtering.poses.replay import (
+        Line,
+        largest_scale,
+        move_to_robot,
+        replay_poses,
+        tell_jumps,
+    )
     from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
@@ -73,14 +90,20 @@ def teleop(  # noqa: PLR0913
     from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz
 
     if out and (Path(out).suffix != ".npz" or not Path(out).absolute().parent.is_dir()):
-        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz file in a folder that exists")
+        raise HumanoidDynamicsError(
+            f"--out: received {out!r}, expected the path of a .npz file in a folder that exists"
+        )
     if not 10.0 <= rate <= 2000.0:
         raise HumanoidDynamicsError(f"--control-rate: received {rate:g}, expected 10 Hz to 2000 Hz")
     line = Line(latency, jitter, loss, seed)
     if not Path(poses).is_file():
         raise ClipError(poses, "no such file")
     streams = _choose(read_pose_streams(Path(poses)), frame)
-    led = [f"{name} follows the poses of {stream.name!r}; --frame selects others" for name, stream in streams.items() if not frame]
+    led = [
+        f"{name} follows the poses of {stream.name!r}; --frame selects others"
+        for name, stream in streams.items()
+        if not frame
+    ]
     model = load_robot(robot)
     with show_progress(f"leading {model.name}") as bar:
         try:
@@ -89,13 +112,27 @@ def teleop(  # noqa: PLR0913
             raise HumanoidDynamicsError(f"--frame: expected NAME=FRAME: {unknown}") from unknown
         largest = {name: largest_scale(tele, stream, name) for name, stream in streams.items()}
         if not world:
-            streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
+            streams = {
+                name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()
+            }
         replay = replay_poses(tele, streams, line, bar.tell)
     if out:
         times = np.array([one.time for one in replay.frames])
-        write_npz(build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))), Path(out))
-    told = [notice for stream in dict.fromkeys(streams.values()) for notice in (*stream.notices, tell_jumps(stream)) if notice]
-    wide = [f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most]
+        write_npz(
+            build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))),
+            Path(out),
+        )
+    told = [
+        notice
+        for stream in dict.fromkeys(streams.values())
+        for notice in (*stream.notices, tell_jumps(stream))
+        if notice
+    ]
+    wide = [
+        f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough"
+        for name, most in largest.items()
+        if scale > most
+    ]
     facts = {
         "robot": model.name,
         "poses": poses,
@@ -125,10 +162,15 @@ def replay_facts(replay: "Replay") -> dict[str, Any]:
         "residual": max(certificate.residual for certificate in certificates),
         "clearance": _finite(min(frame.clearance for frame in replay.frames)),
         "statuses": dict(Counter(frame.status for frame in replay.frames)),
-        "microseconds": {"median": float(np.median(spent)), "p99": float(np.percentile(spent, 99.0)), "worst": float(spent.max())},
+        "microseconds": {
+            "median": float(np.median(spent)),
+            "p99": float(np.percentile(spent, 99.0)),
+            "worst": float(spent.max()),
+        },
         "frames": {
             name: {
-                "followed": replay.statuses[name].get(PoseStreamStatus.TRACKING, 0) / len(replay.frames),
+                "followed": replay.statuses[name].get(PoseStreamStatus.TRACKING, 0)
+                / len(replay.frames),
                 "rms": _rms(errors),
                 "largest": _largest(errors),
                 "rms_to_operator": _rms(replay.misses[name]),
@@ -151,9 +193,13 @@ def _choose(streams: "tuple[PoseStream, ...]", frames: list[str]) -> "dict[str, 
         if not source and len(streams) == 1:
             source = streams[0].name
         if source not in by_name:
-            raise HumanoidDynamicsError(f"--frame: {text!r}, expected NAME=FRAME with a NAME out of {', '.join(by_name)}")
+            raise HumanoidDynamicsError(
+                f"--frame: {text!r}, expected NAME=FRAME with a NAME out of {', '.join(by_name)}"
+            )
         if led in chosen:
-            raise HumanoidDynamicsError(f"--frame: {text!r}, but {led} is led by {chosen[led].name} already")
+            raise HumanoidDynamicsError(
+                f"--frame: {text!r}, but {led} is led by {chosen[led].name} already"
+            )
         chosen[led] = by_name[source]
     return chosen
 
@@ -174,12 +220,16 @@ def _finite(value: float) -> float | None:
 
 def _print(facts: dict[str, Any]) -> None:
     console, spent = make_console(), facts["microseconds"]
-    console.print(f"[bold]{facts['robot']}[/]  {facts['ticks']} ticks at {facts['rate']:g} Hz, {'fell' if facts['fell'] else 'stood'}")
+    console.print(
+        f"[bold]{facts['robot']}[/]  {facts['ticks']} ticks at {facts['rate']:g} Hz, {'fell' if facts['fell'] else 'stood'}"
+    )
     told = ", ".join(f"{name} {count}" for name, count in facts["statuses"].items())
     console.print(
         f"inside all limits in {100.0 * facts['in_limits']:.1f} % of the ticks; {told}; equation of motion {facts['residual']:.0e}"
     )
-    console.print(f"median {spent['median']:.0f} us a tick, 99 % below {spent['p99']:.0f} us, worst {spent['worst']:.0f} us")
+    console.print(
+        f"median {spent['median']:.0f} us a tick, 99 % below {spent['p99']:.0f} us, worst {spent['worst']:.0f} us"
+    )
     rows = [
         (
             name,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics up``: a graph of nodes as separate processes, looked after until Ctrl-C."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -20,10 +21,18 @@ from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.viewer.origins import parse_origin
 
 GraphArgument = Annotated[
-    str, typer.Argument(help=f"One of {', '.join(graph_names())}, a graph file, or a scene.", metavar="FILE-OR-SCENE")
+    str,
+    typer.Argument(
+        help=f"One of {', '.join(graph_names())}, a graph file, or a scene.",
+        metavar="FILE-OR-SCENE",
+    ),
 ]
-ChoiceArgument = Annotated[list[str], typer.Argument(help="Graph arguments, name:=value.", metavar="[NAME:=VALUE ...]")]
-DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
+ChoiceArgument = Annotated[
+    list[str], typer.Argument(help="Graph arguments, name:=value.", metavar="[NAME:=VALUE ...]")
+]
+DurationOption = Annotated[
+    float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")
+]
 HeadlessOption = Annotated[bool, typer.Option("--headless", help="Print errors only.")]
 LogsOption = Annotated[str, typer.Option("--logs", help="Folder for logs; a new one if not given.")]
 EXAMPLES = """\b
@@ -50,19 +59,30 @@ def up(
     if headless and "headless" in loaded.arguments:
         given["headless"] = "true"
     if origin and "origins" not in loaded.arguments:
-        raise HumanoidDynamicsError(f"--origin: received {', '.join(origin)}, but graph {loaded.name} has no page")
+        raise HumanoidDynamicsError(
+            f"--origin: received {', '.join(origin)}, but graph {loaded.name} has no page"
+        )
     if origin:
         given["origins"] = json.dumps([str(parse_origin(text)) for text in origin])
     nodes = loaded.resolve(given)
     if as_json:
         typer.echo(
-            json.dumps({"graph": loaded.name, "title": loaded.title, "commands": {n.name: node_command(n) for n in nodes}}, indent=2)
+            json.dumps(
+                {
+                    "graph": loaded.name,
+                    "title": loaded.title,
+                    "commands": {n.name: node_command(n) for n in nodes},
+                },
+                indent=2,
+            )
         )
         return
     if find_spec("rclpy") is None:
         raise MissingExtraError("rclpy", "ros", "a graph of nodes")
     if duration is not None and not duration > 0.0:
-        raise HumanoidDynamicsError(f"--duration: received {duration:g}, expected a time above zero")
+        raise HumanoidDynamicsError(
+            f"--duration: received {duration:g}, expected a time above zero"
+        )
     folder = Path(logs or tempfile.mkdtemp(prefix="humanoid_dynamics_"))
     if not headless:
         typer.echo(f"{loaded.name}: {', '.join(node.name for node in nodes)}; logs in {folder}")
@@ -70,7 +90,9 @@ def up(
             typer.echo(
                 f"page: http://127.0.0.1:{given.get('port', loaded.arguments['port'].default)} (the next free port where it is taken)"
             )
-    code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if duration is None else duration)
+    code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(
+        float("inf") if duration is None else duration
+    )
     sys.exit(code)
 
 

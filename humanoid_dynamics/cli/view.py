@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics view``: a page in the browser where a robot can be seen and touched."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
@@ -22,15 +23,39 @@ if TYPE_CHECKING:
 MISSING = "the page needs viser; install it with: pip install 'humanoid_dynamics[viewer]'"
 WHAT = f"A scene ({', '.join(scene_names())}, or a YAML file), the record of a run, or with --robot the file of a motion."
 WhatArgument = Annotated[str, typer.Argument(help=WHAT, metavar="WHAT")]
-RobotOption = Annotated[str, typer.Option("--robot", help="Robot of a motion file: catalogue name, or path of a URDF or xacro file.")]
-HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; other machines need the token to interact.")]
-PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one if it is in use.", min=1, max=65535)]
-TokenOption = Annotated[str, typer.Option("--token", help="Access token of at least 16 characters; generated if needed.")]
+RobotOption = Annotated[
+    str,
+    typer.Option(
+        "--robot", help="Robot of a motion file: catalogue name, or path of a URDF or xacro file."
+    ),
+]
+HostOption = Annotated[
+    str,
+    typer.Option("--host", help="Address to listen on; other machines need the token to interact."),
+]
+PortOption = Annotated[
+    int, typer.Option("--port", help="Port; the next free one if it is in use.", min=1, max=65535)
+]
+TokenOption = Annotated[
+    str,
+    typer.Option("--token", help="Access token of at least 16 characters; generated if needed."),
+]
 FpsOption = Annotated[float, typer.Option("--fps", help="Frames per second.", min=0.1, max=120.0)]
-DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
-SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
-ClipFpsOption = Annotated[float, typer.Option("--clip-fps", min=0.0, help="Frames per second of a motion that has no times and no rate.")]
-AddressOption = Annotated[bool, typer.Option("--json", help="Print address and token as JSON, then serve the page.")]
+DurationOption = Annotated[
+    float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")
+]
+SimpleOption = Annotated[
+    bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")
+]
+ClipFpsOption = Annotated[
+    float,
+    typer.Option(
+        "--clip-fps", min=0.0, help="Frames per second of a motion that has no times and no rate."
+    ),
+]
+AddressOption = Annotated[
+    bool, typer.Option("--json", help="Print address and token as JSON, then serve the page.")
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics view
@@ -69,7 +94,11 @@ def view(  # noqa: PLR0913  # one for each option
 
     session = open_session(what, robot, simple, clip_fps or None)
     console = make_console(error=as_json)
-    waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes half a minute"])
+    waiting = threading.Timer(
+        PATIENCE,
+        console.print,
+        ["getting ready: code is compiled once on a machine, which takes half a minute"],
+    )
     waiting.start()
     try:
         session.prepare()
@@ -77,7 +106,11 @@ def view(  # noqa: PLR0913  # one for each option
         waiting.cancel()
     page = Page(session, host=host, port=port, token=token, origins=origin)
     if as_json:
-        typer.echo(json.dumps({"address": page.address, "token": None if page.access.open else page.access.token}))
+        typer.echo(
+            json.dumps(
+                {"address": page.address, "token": None if page.access.open else page.access.token}
+            )
+        )
         sys.stdout.flush()
     console.print(f"open {page.address} in a browser; Ctrl-C ends it", highlight=False)
     if not page.access.open:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .block import ConstraintBlock as ConstraintBlock
 from .constraint_set import ConstraintRows as ConstraintRows
 from .constraint_set import ConstraintSet as ConstraintSet

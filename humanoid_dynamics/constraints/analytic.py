@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A null space the caller knows in closed form, such as the recursion of a snake."""
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ class AnalyticMap:
         residual: Largest entry of scaled J Gamma: zero where the map belongs to the rows.
     """
 
-    def __init__(self, supply: Callable[[Vector, Vector], tuple[Matrix, Vector]], *, policy: RankPolicy | None = None) -> None:
+    def __init__(
+        self,
+        supply: Callable[[Vector, Vector], tuple[Matrix, Vector]],
+        *,
+        policy: RankPolicy | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -45,7 +51,9 @@ class AnalyticMap:
         self.sigma: Vector = np.zeros(0)
         self.residual = 0.0
 
-    def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:
+    def update(
+        self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector
+    ) -> None:
         """Ask the function, and look whether its answer fits the rows.
 
         Args:
@@ -72,4 +80,6 @@ class AnalyticMap:
             (k,) forces on the robot.
         """
         rank = self.policy.rank(self.sigma)
-        return self._scale * decompose(self._scaled, self.policy.tolerance, rank).solve_transposed(force)
+        return self._scale * decompose(self._scaled, self.policy.tolerance, rank).solve_transposed(
+            force
+        )

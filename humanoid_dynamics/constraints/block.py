@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every constraint can tell: its rows, their drift, its position error."""
 
 from __future__ import annotations

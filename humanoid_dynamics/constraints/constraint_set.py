@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of everything the motion must satisfy; connecting and cutting are an entry more or less in it."""
 
 from __future__ import annotations
@@ -66,7 +67,13 @@ class ConstraintSet:
         least: (k,) how large some entry of each row has to be for it to count.
     """
 
-    def __init__(self, robot: RobotModel, blocks: Iterable[ConstraintBlock] = (), *, length: float = CHARACTERISTIC_LENGTH) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        blocks: Iterable[ConstraintBlock] = (),
+        *,
+        length: float = CHARACTERISTIC_LENGTH,
+    ) -> None:
         self.robot = robot
         self.length = length
         self.generation = 0
@@ -81,14 +88,22 @@ class ConstraintSet:
         """Return what it is built from; buffers are views of one another, and are laid out anew."""
         return self.robot, tuple(self), self.length, self.generation
 
-    def __setstate__(self, state: tuple[RobotModel, tuple[ConstraintBlock, ...], float, int]) -> None:
+    def __setstate__(
+        self, state: tuple[RobotModel, tuple[ConstraintBlock, ...], float, int]
+    ) -> None:
         """Build it again."""
         robot, blocks, length, generation = state
         self.__init__(robot, blocks, length=length)  # type: ignore[misc]
         self.generation = generation
 
     @classmethod
-    def of(cls, robot: RobotModel, blocks: Iterable[ConstraintBlock] = (), *, length: float = CHARACTERISTIC_LENGTH) -> ConstraintSet:
+    def of(
+        cls,
+        robot: RobotModel,
+        blocks: Iterable[ConstraintBlock] = (),
+        *,
+        length: float = CHARACTERISTIC_LENGTH,
+    ) -> ConstraintSet:
         """Return the constraints a robot comes with - loops, mimics, wheels - and more blocks after them.
 
         Args:
@@ -132,7 +147,11 @@ class ConstraintSet:
     def notices(self) -> tuple[Notice, ...]:
         """Warnings about blocks that no joint can move; they have no rows."""
         text = "no joint moves it, so it constrains nothing and has no rows"
-        return tuple(Notice("warning", f"constraint {block.name!r}", text) for block in self._blocks.values() if block.inert)
+        return tuple(
+            Notice("warning", f"constraint {block.name!r}", text)
+            for block in self._blocks.values()
+            if block.inert
+        )
 
     def add(self, block: ConstraintBlock) -> str:
         """Append a block.
@@ -147,7 +166,9 @@ class ConstraintSet:
             HumanoidDynamicsError: If a block of that name is there already.
         """
         if block.name in self._blocks:
-            raise HumanoidDynamicsError(f"a constraint named {block.name!r} exists already; remove it first or choose another name")
+            raise HumanoidDynamicsError(
+                f"a constraint named {block.name!r} exists already; remove it first or choose another name"
+            )
         self._blocks[block.name] = block
         self._changed()
         return block.name
@@ -314,9 +335,19 @@ class ConstraintSet:
         active = [block for block in self._blocks.values() if not block.inert]
         total = sum(len(block.labels) for block in active)
         J = np.zeros((total, self.robot.nv), order="F")
-        self._motion, self._scaled, phi = np.zeros((2, total)), np.zeros((2, total)), np.zeros(total)
-        gamma, self._slip, self._scaled_flat = self._motion[0], self._motion[1], self._scaled.reshape(-1)
-        scale = np.array([self.length if flag else 1.0 for block in active for flag in block.rotational])
+        self._motion, self._scaled, phi = (
+            np.zeros((2, total)),
+            np.zeros((2, total)),
+            np.zeros(total),
+        )
+        gamma, self._slip, self._scaled_flat = (
+            self._motion[0],
+            self._motion[1],
+            self._scaled.reshape(-1),
+        )
+        scale = np.array(
+            [self.length if flag else 1.0 for block in active for flag in block.rotational]
+        )
         self.least = np.concatenate([np.zeros(0), *(self._find_least(block) for block in active)])
         self._fragile, self._kept = bool(self.least.any()), np.zeros(total, dtype=bool)
         self._plan, self._unitless, start = [], [], 0

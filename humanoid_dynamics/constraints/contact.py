@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact: a face, an edge or a point of a link that stands still in the world.
 
 Linear rows are in axes of the ground, which are those of the world unless said otherwise, at the origin of the contact frame; multipliers
@@ -50,7 +51,9 @@ class ContactBlock:
     plain: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plain", self.kind == "face" and bool((np.eye(3) == self.R_WG).all()))
+        object.__setattr__(
+            self, "plain", self.kind == "face" and bool((np.eye(3) == self.R_WG).all())
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -89,7 +92,9 @@ class ContactBlock:
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
         """Write gamma, the classical acceleration of the contact frame at zero generalized acceleration, into (k,)."""
-        drift = pin.getFrameClassicalAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES)
+        drift = pin.getFrameClassicalAcceleration(
+            kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES
+        )
         if self.plain:
             np.add(drift.vector, kinematics.lift_W, out=out)
             return
@@ -105,11 +110,15 @@ class ContactBlock:
         X_WC = kinematics.pose(self.C)
         out[:3] = self.R_WG.T @ (X_WC.translation - self.anchor.translation)
         if self.kind != "point":
-            out[3:] = self._angular_axes(kinematics) @ self._turned(X_WC.rotation, self.anchor.rotation)
+            out[3:] = self._angular_axes(kinematics) @ self._turned(
+                X_WC.rotation, self.anchor.rotation
+            )
 
     def _angular_axes(self, kinematics: Kinematics) -> Matrix:
         """Return the directions, in the world, about which the contact cannot turn."""
-        across: Matrix = self.R_WG.T if self.kind == "face" else kinematics.pose(self.C).rotation[:, 1:].T
+        across: Matrix = (
+            self.R_WG.T if self.kind == "face" else kinematics.pose(self.C).rotation[:, 1:].T
+        )
         return across
 
     def _turned(self, R_WC: Matrix, R_WC_anchor: Matrix) -> Vector:
@@ -150,7 +159,9 @@ def build_contact(
     count = len(surface.vertices)
     touching = tuple(range(count)) if vertices is None else tuple(vertices)
     if not touching or not all(0 <= index < count for index in touching):
-        raise ShapeError("vertices", f"{touching}", f"indices of the {count} corners of {surface.name!r}")
+        raise ShapeError(
+            "vertices", f"{touching}", f"indices of the {count} corners of {surface.name!r}"
+        )
     kind = {1: "point", 2: "edge"}.get(len(touching), "face")
     X_CK = pin.SE3.Identity() if kind == "face" else _frame_of(surface.vertices[list(touching)])
     frame = attach(robot, surface.link, surface.X_LC * X_CK)
@@ -168,7 +179,9 @@ def hold(block: ContactBlock, kinematics: Kinematics) -> ContactBlock:
     Returns:
         The same contact holding its present pose.
     """
-    return ContactBlock(block.name, block.kind, block.C, block.R_WG, kinematics.pose(block.C), block.friction)
+    return ContactBlock(
+        block.name, block.kind, block.C, block.R_WG, kinematics.pose(block.C), block.friction
+    )
 
 
 def _frame_of(corners: Matrix) -> pin.SE3:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows on the coordinates themselves: a locked joint, joints coupled to each other, a joint that mimics another."""
 
 from __future__ import annotations
@@ -77,10 +78,15 @@ class CoordinateBlock:
         if not self.holonomic:
             out[:] = 0.0
             return
-        out[:] = self.coefficients @ pin.difference(kinematics.model, self.reference, kinematics.q) - self.offset
+        out[:] = (
+            self.coefficients @ pin.difference(kinematics.model, self.reference, kinematics.q)
+            - self.offset
+        )
 
 
-def build_lock(robot: RobotModel, joint: str, position: ArrayLike | None = None, *, name: str | None = None) -> CoordinateBlock:
+def build_lock(
+    robot: RobotModel, joint: str, position: ArrayLike | None = None, *, name: str | None = None
+) -> CoordinateBlock:
     """Hold a joint still.
 
     Args:
@@ -100,7 +106,9 @@ def build_lock(robot: RobotModel, joint: str, position: ArrayLike | None = None,
     rows = np.arange(record.v.start, record.v.stop)
     reference = pin.neutral(robot.model)
     if position is not None:
-        reference[record.q] = check_vector("position", np.atleast_1d(np.asarray(position)), record.q.stop - record.q.start)
+        reference[record.q] = check_vector(
+            "position", np.atleast_1d(np.asarray(position)), record.q.stop - record.q.start
+        )
     label = name or f"lock.{joint}"
     axes = tuple(str(index) for index in range(len(rows)))
     return CoordinateBlock(
@@ -114,7 +122,9 @@ def build_lock(robot: RobotModel, joint: str, position: ArrayLike | None = None,
     )
 
 
-def build_coupling(robot: RobotModel, name: str, coefficients: Mapping[str, float], offset: float = 0.0) -> CoordinateBlock:
+def build_coupling(
+    robot: RobotModel, name: str, coefficients: Mapping[str, float], offset: float = 0.0
+) -> CoordinateBlock:
     """Keep a weighted sum of coordinates constant.
 
     Args:
@@ -139,7 +149,15 @@ def build_coupling(robot: RobotModel, name: str, coefficients: Mapping[str, floa
     owner = next(joint for joint in robot.joints if joint.v.start <= leading < joint.v.stop)
     angle = coordinate_is_angle(owner)[leading - owner.v.start]
     reference = read_only(pin.neutral(robot.model))
-    return CoordinateBlock(name, read_only(row), reference, read_only([offset]), (name,), (angle,), _scalar(robot, row[0].nonzero()[0]))
+    return CoordinateBlock(
+        name,
+        read_only(row),
+        reference,
+        read_only([offset]),
+        (name,),
+        (angle,),
+        _scalar(robot, row[0].nonzero()[0]),
+    )
 
 
 def build_mimic(robot: RobotModel, mimic: Mimic) -> CoordinateBlock:
@@ -156,7 +174,9 @@ def build_mimic(robot: RobotModel, mimic: Mimic) -> CoordinateBlock:
         UnknownNameError: If a joint does not exist.
     """
     follower, leader = (robot.joint(name).coordinates[0] for name in (mimic.joint, mimic.leader))
-    return build_coupling(robot, f"mimic.{mimic.joint}", {follower: 1.0, leader: -mimic.ratio}, mimic.offset)
+    return build_coupling(
+        robot, f"mimic.{mimic.joint}", {follower: 1.0, leader: -mimic.ratio}, mimic.offset
+    )
 
 
 def _coordinate_index(robot: RobotModel, coordinate: str) -> int:
@@ -167,5 +187,9 @@ def _coordinate_index(robot: RobotModel, coordinate: str) -> int:
 
 def _scalar(robot: RobotModel, indices: Indices) -> bool:
     """Return whether all these coordinates are positions of joints with one freedom, so that their sum means something."""
-    widths = {index: joint.v.stop - joint.v.start for joint in robot.joints for index in range(joint.v.start, joint.v.stop)}
+    widths = {
+        index: joint.v.stop - joint.v.start
+        for joint in robot.joints
+        for index in range(joint.v.start, joint.v.stop)
+    }
     return all(widths[int(index)] == 1 for index in indices)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where everything is and how it moves at one instant: computed once, read by every constraint."""
 
 from __future__ import annotations
@@ -130,7 +131,9 @@ class Kinematics:
         self._hold(q, v, None, self._gravity)
         h = pin.nonLinearEffects(self.model, self.data, q, v)
         self.data.a = self.data.a_gf
-        return pin.crba(self.model, self.data, q, pin.Convention.WORLD), h  # this convention leaves joint Jacobians behind
+        return pin.crba(
+            self.model, self.data, q, pin.Convention.WORLD
+        ), h  # this convention leaves joint Jacobians behind
 
     def _hold(self, q: Vector, v: Vector, a: Vector | None, lift_W: Vector) -> None:
         """Remember what the work space holds from now on."""
@@ -159,4 +162,6 @@ class Kinematics:
             (6, nv) rows, linear then angular.
         """
         rows: Matrix = pin.getFrameJacobian(self.model, self.data, frame.joint, frame.X_JF, axes)
-        return rows if rows.ndim == 2 else rows.reshape(6, 1)  # a single coordinate comes back as a vector
+        return (
+            rows if rows.ndim == 2 else rows.reshape(6, 1)
+        )  # a single coordinate comes back as a vector

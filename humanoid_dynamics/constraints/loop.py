@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop closure: two frames held together by the joint that was cut [CK, eq. 10-12], variant B of the cut.
 
 The cut joint is dropped and its 6 - p constrained rows remain.  (Variant A keeps it as a massless virtual link with p freedoms and closes
@@ -112,7 +113,11 @@ class LoopBlock:
             out[:3] = X_BA.translation
             out[3] = X_BA.rotation[1, 0]  # y of B against x of A
             return
-        angles = (-X_BA.rotation[1, 2], X_BA.rotation[0, 2], 0.0) if self.kind in ALIGNED else pin.log3(X_BA.rotation)
+        angles = (
+            (-X_BA.rotation[1, 2], X_BA.rotation[0, 2], 0.0)
+            if self.kind in ALIGNED
+            else pin.log3(X_BA.rotation)
+        )
         for row, axis in enumerate(self.axes):
             out[row] = X_BA.translation[axis] if axis < 3 else angles[axis - 3]
 
@@ -139,7 +144,12 @@ def build_loop(robot: RobotModel, loop: LoopClosure) -> LoopBlock:
         raise UnknownNameError("loop kind", loop.kind, ROWS)
     check_pose(f"X_LA of connection {loop.name!r}", loop.X_LA)
     check_pose(f"X_LB of connection {loop.name!r}", loop.X_LB)
-    return LoopBlock(loop.name, loop.kind, attach(robot, loop.link_a, loop.X_LA), attach(robot, loop.link_b, loop.X_LB))
+    return LoopBlock(
+        loop.name,
+        loop.kind,
+        attach(robot, loop.link_a, loop.X_LA),
+        attach(robot, loop.link_b, loop.X_LB),
+    )
 
 
 _Y = pin.SE3.Identity().rotation[:, 1].copy()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The map v = Gamma u, v' = Gamma u' + beta through which every admissible motion goes, and the forces that go with it.
 
 Interchangeable back-ends give different Gamma and the same physics: coordinates as generalized coordinates (the way of the papers), an
@@ -80,7 +81,9 @@ class NullSpace(Protocol):
     def beta(self) -> Vector:
         """(nv,) accelerations at u' = 0; zero after an update without drift."""
 
-    def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:
+    def update(
+        self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector
+    ) -> None:
         """Take new rows.
 
         Args:
@@ -116,10 +119,22 @@ def report(space: NullSpace, J: Matrix, scale: Vector) -> NullSpaceResult:
         Copies that later updates do not touch.
     """
     sigma = singular_values(scale[:, None] * J)
-    sigma_min, sigma_max = (float(sigma[space.rank - 1]), float(sigma[0])) if space.rank else (0.0, 0.0)
+    sigma_min, sigma_max = (
+        (float(sigma[space.rank - 1]), float(sigma[0])) if space.rank else (0.0, 0.0)
+    )
     status = DynamicsStatus.OK if space.rank == J.shape[0] else DynamicsStatus.RANK_DEFICIENT
     rows, indep, dep = (_frozen(part) for part in (space.rows, space.indep, space.dep))
-    return NullSpaceResult(read_only(space.Gamma), read_only(space.beta), space.rank, rows, indep, dep, sigma_min, sigma_max, status)
+    return NullSpaceResult(
+        read_only(space.Gamma),
+        read_only(space.beta),
+        space.rank,
+        rows,
+        indep,
+        dep,
+        sigma_min,
+        sigma_max,
+        status,
+    )
 
 
 def _frozen(indices: Indices) -> Indices:

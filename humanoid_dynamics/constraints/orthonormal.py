@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orthonormal null spaces: by complete orthogonal decomposition, or by singular values where their report is worth the time."""
 
 from __future__ import annotations
@@ -44,7 +45,13 @@ class _Orthonormal:
 class OrthonormalBasis(_Orthonormal):
     """Null space from QR with column pivoting; beta is the smallest one."""
 
-    def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:  # noqa: ARG002
+    def update(
+        self,
+        kinematics: Kinematics,  # noqa: ARG002
+        J: Matrix,
+        gamma: Vector | None,
+        scale: Vector,
+    ) -> None:
         """Take new rows.
 
         Args:
@@ -74,7 +81,13 @@ class OrthonormalBasis(_Orthonormal):
 class SingularBasis(_Orthonormal):
     """Null space from the singular value decomposition; beta is the smallest one."""
 
-    def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:  # noqa: ARG002
+    def update(
+        self,
+        kinematics: Kinematics,  # noqa: ARG002
+        J: Matrix,
+        gamma: Vector | None,
+        scale: Vector,
+    ) -> None:
         """Take new rows.
 
         Args:
@@ -91,7 +104,11 @@ class SingularBasis(_Orthonormal):
         self._take_rank(scaled, scale, sigma)
         self._U, self._V = U[:, : self.rank], Vt[: self.rank].T
         self.Gamma = Vt[self.rank :].T
-        self.beta = np.zeros(self.nv) if gamma is None else -self._V @ (self._U.T @ (scale * gamma) / sigma[: self.rank])
+        self.beta = (
+            np.zeros(self.nv)
+            if gamma is None
+            else -self._V @ (self._U.T @ (scale * gamma) / sigma[: self.rank])
+        )
 
     def multipliers(self, force: Vector) -> Vector:
         """Return the smallest lam that minimises |J^T lam - force|.

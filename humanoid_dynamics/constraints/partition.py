@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coordinate partition: dependent coordinates follow independent ones, theta_S' = H theta_G' [CK, eq. 13-22].
 
 Rows and columns are chosen by QR with pivoting of the scaled Jacobian, which is rare; solving on the chosen partition is what happens
@@ -44,7 +45,9 @@ class CoordinatePartition:
         blocks: Takes symmetric matrices apart into dependent and generalized coordinates.
     """
 
-    def __init__(self, nv: int, *, policy: RankPolicy | None = None, preference: Vector | None = None) -> None:
+    def __init__(
+        self, nv: int, *, policy: RankPolicy | None = None, preference: Vector | None = None
+    ) -> None:
         """Prepare for a robot.
 
         Args:
@@ -56,7 +59,9 @@ class CoordinatePartition:
             ShapeError: If a weight is not positive.
         """
         self.policy = policy or RankPolicy()
-        self._preference = None if preference is None else check_vector("preference", preference, nv)
+        self._preference = (
+            None if preference is None else check_vector("preference", preference, nv)
+        )
         if self._preference is not None and not (self._preference > 0.0).all():
             raise ShapeError("preference", f"{self._preference.min():g}", "positive weights")
         self.nv = nv
@@ -69,7 +74,13 @@ class CoordinatePartition:
         self._count, self._stacked = -1, False
         self._lay_out(0)
 
-    def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:  # noqa: ARG002
+    def update(
+        self,
+        kinematics: Kinematics,  # noqa: ARG002
+        J: Matrix,
+        gamma: Vector | None,
+        scale: Vector,
+    ) -> None:
         """Take new rows; choose another partition only where the present one has gone bad.
 
         Args:
@@ -145,7 +156,12 @@ class CoordinatePartition:
         rows = np.sort(pivot_columns(scaled.T)[0][:rank])
         weighted = scaled[rows] if self._preference is None else scaled[rows] * self._preference
         dep = np.sort(pivot_columns(weighted)[0][:rank])
-        if same and rank == self.rank and _condition(scaled[np.ix_(rows, self.dep)]) > KEEP * _condition(scaled[np.ix_(rows, dep)]):
+        if (
+            same
+            and rank == self.rank
+            and _condition(scaled[np.ix_(rows, self.dep)])
+            > KEEP * _condition(scaled[np.ix_(rows, dep)])
+        ):
             dep = self.dep
         self.rank, self.rows, self.dep = rank, rows, dep
         free = np.ones(self.nv, dtype=bool)
@@ -162,7 +178,11 @@ class CoordinatePartition:
         self._picked = np.concatenate((self.dep, self.indep))
         columns = np.zeros((count, self.nv + 1), order="F")  # J_S, J_G and the drift side by side
         self._columns, self._right_drift = columns.T[:-1], columns[:, -1]
-        self._left, self._right, self._right_all = columns[:, : self.rank], columns[:, self.rank : -1], columns[:, self.rank :]
+        self._left, self._right, self._right_all = (
+            columns[:, : self.rank],
+            columns[:, self.rank : -1],
+            columns[:, self.rank :],
+        )
         self._H: Matrix = np.zeros((self.rank, free), order="F")
         self._stack = np.vstack((np.zeros((self.rank, free)), np.eye(free)))
         self._order = np.argsort(self._picked)
@@ -218,7 +238,9 @@ class CoordinatePartition:
         if volume > SHRUNK * self._volume > 0.0:
             self._volume = max(volume, self._volume)
             return True
-        lower = np.tril(self._factor, -1) + np.eye(self.rank)  # rows come permuted, which the column sums do not notice
+        lower = np.tril(self._factor, -1) + np.eye(
+            self.rank
+        )  # rows come permuted, which the column sums do not notice
         condition = reciprocal_condition(self._factor, one_norm(lower @ np.triu(self._factor)))
         sound = max(KEEP * self._best, self.policy.hysteresis * self.policy.tolerance)
         self._volume = volume if condition > MARGIN * sound else 0.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many rows count: one rule for the whole package."""
 
 from __future__ import annotations
@@ -21,10 +22,17 @@ def measure_length(model: pin.Model) -> float:
         model: The model.
     """
     lengths = [SHORTEST]
-    for placement, inertia in zip(list(model.jointPlacements)[1:], list(model.inertias)[1:], strict=True):
-        lengths += [float(np.linalg.norm(placement.translation)), float(np.linalg.norm(inertia.lever))]
+    for placement, inertia in zip(
+        list(model.jointPlacements)[1:], list(model.inertias)[1:], strict=True
+    ):
+        lengths += [
+            float(np.linalg.norm(placement.translation)),
+            float(np.linalg.norm(inertia.lever)),
+        ]
         if inertia.mass > 0.0:
-            lengths.append(math.sqrt(max(float(np.trace(inertia.inertia)), 0.0) / (2.0 * float(inertia.mass))))
+            lengths.append(
+                math.sqrt(max(float(np.trace(inertia.inertia)), 0.0) / (2.0 * float(inertia.mass)))
+            )
     return min(max(lengths), LONGEST)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constraints that follow their bodies into another tree."""
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ def rebind(block: ConstraintBlock, old: RobotModel, new: RobotModel) -> Constrai
         return replace(block, C=_move(block.C, old, new))
     if isinstance(block, CoordinateBlock):
         return _move_coordinates(block, old, new)
-    raise HumanoidDynamicsError(f"constraint {block.name!r}: rows of the caller's own cannot follow into another tree; remove it first")
+    raise HumanoidDynamicsError(
+        f"constraint {block.name!r}: rows of the caller's own cannot follow into another tree; remove it first"
+    )
 
 
 def _move(frame: Attachment, old: RobotModel, new: RobotModel) -> Attachment:
-    return Attachment(int(new.model.getJointId(old.model.names[frame.joint])) if frame.joint else 0, frame.X_JF)
+    return Attachment(
+        int(new.model.getJointId(old.model.names[frame.joint])) if frame.joint else 0, frame.X_JF
+    )
 
 
 def _move_coordinates(block: CoordinateBlock, old: RobotModel, new: RobotModel) -> CoordinateBlock:
@@ -51,7 +56,10 @@ def _move_coordinates(block: CoordinateBlock, old: RobotModel, new: RobotModel) 
     for joint in old.joints:
         there = after[joint.name]
         if there.kind == joint.kind:
-            rows[:, there.v], reference[there.q] = block.coefficients[:, joint.v], block.reference[joint.q]
+            rows[:, there.v], reference[there.q] = (
+                block.coefficients[:, joint.v],
+                block.reference[joint.q],
+            )
         elif block.coefficients[:, joint.v].any():
             raise HumanoidDynamicsError(
                 f"constraint {block.name!r} refers to joint {joint.name!r}, which has broken; remove the constraint first"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion of frame A as seen from frame B, in axes of B: the common ground of every loop closure [CK, eq. 10].
 
 Rows are J_A - J_B with both Jacobians taken at one material point, the origin of A, and in one set of axes, those of B.  They are the
@@ -27,11 +28,15 @@ def relative_jacobian(kinematics: Kinematics, A: Attachment, B: Attachment) -> M
     X_AP = pin.SE3(X_BA.rotation.T, _ORIGIN)  # P: origin of A, axes of B
     rows = kinematics.jacobian(Attachment(A.joint, A.X_JF * X_AP), pin.LOCAL)
     if B.joint:
-        rows -= kinematics.jacobian(Attachment(B.joint, B.X_JF * pin.SE3(_AXES, X_BA.translation)), pin.LOCAL)
+        rows -= kinematics.jacobian(
+            Attachment(B.joint, B.X_JF * pin.SE3(_AXES, X_BA.translation)), pin.LOCAL
+        )
     return rows
 
 
-def relative_drift(kinematics: Kinematics, A: Attachment, B: Attachment) -> tuple[Vector, Vector, Vector]:
+def relative_drift(
+    kinematics: Kinematics, A: Attachment, B: Attachment
+) -> tuple[Vector, Vector, Vector]:
     """Return the acceleration of A seen from B at zero generalized acceleration, and the angular velocity it goes with.
 
     With V = V_A - X_AB V_B in axes of A, the derivative of X_AB is -V x X_AB, hence V' = A_A - X_AB A_B + V x X_AB V_B; turning the
@@ -53,7 +58,9 @@ def relative_drift(kinematics: Kinematics, A: Attachment, B: Attachment) -> tupl
         V_B = X_BA.actInv(pin.getFrameVelocity(model, data, B.joint, B.X_JF, pin.LOCAL))
         A_B = X_BA.actInv(pin.getFrameAcceleration(model, data, B.joint, B.X_JF, pin.LOCAL))
         V -= V_B
-        drift = drift - A_B + V.cross(V_B)  # gravity, where the accelerations hold it, is in both and goes out
+        drift = (
+            drift - A_B + V.cross(V_B)
+        )  # gravity, where the accelerations hold it, is in both and goes out
     else:
         drift.linear += kinematics.pose(A).rotation.T.dot(kinematics.lift_W[:3])
     R_BA = X_BA.rotation

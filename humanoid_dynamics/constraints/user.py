@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that a caller writes, in whatever units: rank decisions look at them as rows of unit length."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A wheel or blade that may roll but not slip along its axle: a row on velocities that no position stands behind.
 
 The row lives in the link, so its drift is the *spatial* acceleration in link axes; the classical one would be wrong by omega x v.
@@ -60,7 +61,9 @@ class WheelBlock:
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
         """Write the spatial acceleration along the axle at zero generalized acceleration into (1,)."""
-        drift = pin.getFrameAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL).linear[AXLE]
+        drift = pin.getFrameAcceleration(
+            kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL
+        ).linear[AXLE]
         out[0] = drift + kinematics.pose(self.C).rotation[:, AXLE] @ kinematics.lift_W[:3]
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:  # noqa: ARG002  (there is no position to be wrong)

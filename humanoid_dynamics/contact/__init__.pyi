@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .cone import WrenchCone as WrenchCone
 from .cone import build_wrench_cone as build_wrench_cone
 from .ground import Ground as Ground

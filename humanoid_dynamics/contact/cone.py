@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wrenches a patch can carry: a cone of corner forces, as generators and as rows.
 
 A patch pushes through its corners.  Each corner carries a force inside a friction pyramid, which lies inside its Coulomb cone; what all
@@ -56,7 +57,9 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     size = max(float(np.max(np.linalg.norm(surface.vertices - point, axis=1))), SAME_ROW)
     unit = np.concatenate((np.ones(3), np.full(basis.shape[1] - 3, size)))
     # With forces in units of friction x normal force the section at unit normal force does not depend on the coefficient.
-    section = np.linalg.lstsq(basis, _corner_forces(surface.vertices, 1.0, facets).T, rcond=None)[0].T * (1.0 / unit)
+    section = np.linalg.lstsq(basis, _corner_forces(surface.vertices, 1.0, facets).T, rcond=None)[
+        0
+    ].T * (1.0 / unit)
     free = [i for i in range(basis.shape[1]) if i != 2]
     equations = ConvexHull(section[:, free]).equations
     equations = equations[_distinct(equations)]
@@ -65,7 +68,9 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     rubs = np.max(np.abs(rows[:, frictional]), axis=1) > SAME_ROW
     others = np.setdiff1d(np.arange(basis.shape[1]), frictional)
     rows[np.ix_(rubs, others)] *= surface.friction
-    if surface.kind == "edge":  # where friction holds both ends these follow; they tell a tipping edge from a turning one
+    if (
+        surface.kind == "edge"
+    ):  # where friction holds both ends these follow; they tell a tipping edge from a turning one
         rows = np.vstack((rows, [[0.0, 0.0, -1.0, 1.0, 0.0], [0.0, 0.0, -1.0, -1.0, 0.0]]))
     labels = [_label(row, frictional) for row in rows]
     rows /= np.linalg.norm(rows, axis=1)[:, None] * unit
@@ -73,7 +78,9 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     if np.isfinite(surface.normal_force_limit):
         rows = np.vstack((rows, np.eye(basis.shape[1])[2]))
         b, labels = np.append(b, surface.normal_force_limit), [*labels, "load"]
-    return WrenchCone(read_only(basis), read_only(point), read_only(rows), read_only(b), tuple(labels))
+    return WrenchCone(
+        read_only(basis), read_only(point), read_only(rows), read_only(b), tuple(labels)
+    )
 
 
 def build_generators(surface: ContactSurface, facets: int = FACETS) -> Matrix:
@@ -100,12 +107,17 @@ def build_pushes(surface: ContactSurface, facets: int = FACETS) -> Matrix:
     Returns:
         (r, corners * facets) pushes of unit normal force; every push that keeps all rows but that of the load is a sum of them.
     """
-    return np.asarray(np.linalg.lstsq(wrench_basis(surface), build_generators(surface, facets), rcond=None)[0], dtype=np.float64)
+    return np.asarray(
+        np.linalg.lstsq(wrench_basis(surface), build_generators(surface, facets), rcond=None)[0],
+        dtype=np.float64,
+    )
 
 
 def _corner_forces(vertices: Matrix, friction: float, facets: int) -> Matrix:
     angles = 2.0 * np.pi * (np.arange(facets) + 0.5) / facets
-    forces = np.column_stack((friction * np.cos(angles), friction * np.sin(angles), np.ones(facets)))
+    forces = np.column_stack(
+        (friction * np.cos(angles), friction * np.sin(angles), np.ones(facets))
+    )
     return np.vstack([np.hstack((forces, np.cross(vertex, forces))) for vertex in vertices])
 
 

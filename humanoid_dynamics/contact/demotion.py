@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Letting go step by step: a face that would tip keeps an edge, an edge a corner, a corner that would pull nothing [DF, sec. 3.4].
 
 What stays is what lies nearest to the centre of pressure; the same rule serves forces and impulses.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ground as a plane, where contacts are checked against it."""
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Ground:
         normal = check_vector("normal", self.normal, 3)
         if not np.isfinite(self.height) or not normal[2] > 0.0:
             raise ShapeError(
-                "ground", f"height {self.height}, normal {normal.tolist()}", "a finite height and a normal that points upwards"
+                "ground",
+                f"height {self.height}, normal {normal.tolist()}",
+                "a finite height and a normal that points upwards",
             )
         object.__setattr__(self, "normal", read_only(normal / np.linalg.norm(normal)))
 
@@ -59,4 +62,9 @@ def find_grounds(ground: AnyGround, surfaces: tuple[str, ...]) -> Mapping[str, G
     for name in given:
         if name not in surfaces:
             raise UnknownNameError("contact surface", name, surfaces)
-    return MappingProxyType({name: one if isinstance(one, Ground) else Ground(float(one)) for name, one in given.items()})
+    return MappingProxyType(
+        {
+            name: one if isinstance(one, Ground) else Ground(float(one))
+            for name, one in given.items()
+        }
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A schedule, met by what really happens: contacts that close early, late or never, or are lost."""
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ class ContactPhaseStatus(StatusEnum):
     """How contacts compare with their schedule."""
 
     PLANNED = "PLANNED", "contacts are as scheduled"
-    WAITING = "WAITING", "a scheduled contact has not closed; the schedule waits and the load stays until it closes"
+    WAITING = (
+        "WAITING",
+        "a scheduled contact has not closed; the schedule waits and the load stays until it closes",
+    )
     LOST = "LOST", "a contact that carries load has opened"
     FLIGHT = "FLIGHT", "no contact carries load"
 
@@ -46,7 +50,9 @@ class PhaseManager:
     where a loaded contact is lost.
     """
 
-    def __init__(self, schedule: ContactSchedule, start: float = 0.0, patience: float = 0.0) -> None:
+    def __init__(
+        self, schedule: ContactSchedule, start: float = 0.0, patience: float = 0.0
+    ) -> None:
         """Begin.
 
         Args:
@@ -61,8 +67,14 @@ class PhaseManager:
         self._closed: dict[str, bool] = {}
         self._since: dict[str, float] = {}
         self._until = -np.inf  # nothing changes before this time of the schedule
-        self._resting: tuple[Vector, ContactPhaseStatus, str] = (read_only(np.zeros(0)), ContactPhaseStatus.PLANNED, "")
-        self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
+        self._resting: tuple[Vector, ContactPhaseStatus, str] = (
+            read_only(np.zeros(0)),
+            ContactPhaseStatus.PLANNED,
+            "",
+        )
+        self._lost: dict[
+            str, float
+        ] = {}  # surface -> time at which it came back, infinite while it has not
         self._late: set[str] = set()  # those of them that have not touched yet
 
     def share_rates(self) -> Vector:
@@ -84,7 +96,10 @@ class PhaseManager:
             UnknownNameError: If the surface is not scheduled.
         """
         self.schedule.index(surface)
-        t, closed = self._time(t), bool(closed)  # a comparison of numpy is another false than Python's
+        t, closed = (
+            self._time(t),
+            bool(closed),
+        )  # a comparison of numpy is another false than Python's
         self._advance(t)
         if self._closed.get(surface) == closed:
             return
@@ -95,7 +110,12 @@ class PhaseManager:
         elif closed and surface in self._lost:
             self._lost[surface] = t
             self._late.discard(surface)
-        elif not closed and now is not None and now.start < self._now and now.value(self._now, self.schedule.profile) > 0.0:
+        elif (
+            not closed
+            and now is not None
+            and now.start < self._now
+            and now.value(self._now, self.schedule.profile) > 0.0
+        ):
             self._lost[surface] = np.inf
 
     def phase(self, t: float) -> Phase:
@@ -115,11 +135,23 @@ class PhaseManager:
         lost = self._take_lost(loads, t)
         shares = read_only(normalise(loads))
         if lost:
-            return Phase(shares, ContactPhaseStatus.LOST, f"{lost} opened under load at {self._since[lost]:.3f} s", self._now)
+            return Phase(
+                shares,
+                ContactPhaseStatus.LOST,
+                f"{lost} opened under load at {self._since[lost]:.3f} s",
+                self._now,
+            )
         if waited:
-            return Phase(shares, ContactPhaseStatus.WAITING, f"{waited} was to touch {t - self._now:.3f} s ago in the schedule", self._now)
+            return Phase(
+                shares,
+                ContactPhaseStatus.WAITING,
+                f"{waited} was to touch {t - self._now:.3f} s ago in the schedule",
+                self._now,
+            )
         self._resting = (
-            (shares, ContactPhaseStatus.PLANNED, "") if shares.any() else (shares, ContactPhaseStatus.FLIGHT, "no contact bears load")
+            (shares, ContactPhaseStatus.PLANNED, "")
+            if shares.any()
+            else (shares, ContactPhaseStatus.FLIGHT, "no contact bears load")
         )
         self._until = self._find_change() if not self._lost else -np.inf
         return Phase(*self._resting, self._now)
@@ -134,7 +166,10 @@ class PhaseManager:
         breaks = [time for interval in self.schedule.intervals for time in interval.breaks()]
         after = min((time for time in breaks if time > now), default=np.inf)
         before = max((time for time in breaks if time <= now), default=-np.inf)
-        changes = any(i.slope(max(before, now - 1.0), min(after, now + 1.0), profile) for i in self.schedule.intervals)
+        changes = any(
+            i.slope(max(before, now - 1.0), min(after, now + 1.0), profile)
+            for i in self.schedule.intervals
+        )
         return -np.inf if changes or now in breaks else float(after)
 
     def _advance(self, t: float) -> str:
@@ -142,7 +177,11 @@ class PhaseManager:
         target = self._now + max(0.0, t - self._clock)
         self._clock = max(self._clock, t)
         late = self._patience
-        open_ones = (i for i in self.schedule.intervals if self._closed.get(i.surface) is False and i.end > i.start + late)
+        open_ones = (
+            i
+            for i in self.schedule.intervals
+            if self._closed.get(i.surface) is False and i.end > i.start + late
+        )
         awaited = (i for i in open_ones if self._now <= i.start + late <= target)
         interval = min(awaited, key=lambda i: i.start, default=None)
         if interval is None:
@@ -178,13 +217,23 @@ class PhaseManager:
             surface: The surface.
             seconds: The time [s].
         """
-        return any(i.surface == surface and self._now <= i.start < self._now + seconds for i in self.schedule.intervals)
+        return any(
+            i.surface == surface and self._now <= i.start < self._now + seconds
+            for i in self.schedule.intervals
+        )
 
     def _find_late(self) -> None:
         """Take contacts that should have closed, and have not, as lost until they do."""
         for interval in self.schedule.intervals if self._patience else ():
-            opened = self._since.get(interval.surface, np.inf) <= interval.start and self._closed.get(interval.surface) is False
-            if opened and interval.start < self._now < interval.end and interval.surface not in self._lost:
+            opened = (
+                self._since.get(interval.surface, np.inf) <= interval.start
+                and self._closed.get(interval.surface) is False
+            )
+            if (
+                opened
+                and interval.start < self._now < interval.end
+                and interval.surface not in self._lost
+            ):
                 self._lost[interval.surface] = np.inf
                 self._late.add(interval.surface)
 
@@ -198,7 +247,11 @@ class PhaseManager:
                 self._late.discard(surface)
                 continue
             time = interval.load or interval.unload
-            share = self.schedule.profile((t - back) / time) if time > 0.0 and back < np.inf else float(t >= back)
+            share = (
+                self.schedule.profile((t - back) / time)
+                if time > 0.0 and back < np.inf
+                else float(t >= back)
+            )
             loads[self.schedule.index(surface)] *= share
             if share >= 1.0:
                 del self._lost[surface]

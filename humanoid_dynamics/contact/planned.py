@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A schedule as a table: the load of each surface at the times it begins or ends to change, and back."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def loads_of_schedule(schedule: ContactSchedule, start: float, end: float) -> tu
     return times, np.array([schedule.loads(t) for t in times])
 
 
-def schedule_from_loads(surfaces: Sequence[str], times: Sequence[float], loads: Matrix) -> ContactSchedule:
+def schedule_from_loads(
+    surfaces: Sequence[str], times: Sequence[float], loads: Matrix
+) -> ContactSchedule:
     """Return the schedule that a table tells; before its first time and after its last one loads stay as they are there.
 
     Between two times the load of a surface stays or passes from nothing to all or back, as the profile of schedules has it.
@@ -47,11 +50,19 @@ def schedule_from_loads(surfaces: Sequence[str], times: Sequence[float], loads: 
         ShapeError: If sizes do not fit, times do not rise, or a load is negative or no number.
     """
     table = np.asarray(loads, dtype=np.float64)
-    if table.shape != (len(times), len(surfaces)) or not len(times) or len(set(surfaces)) != len(surfaces):
-        raise ShapeError("loads", f"shape {table.shape}", f"({len(times)}, {len(surfaces)}), each surface once")
+    if (
+        table.shape != (len(times), len(surfaces))
+        or not len(times)
+        or len(set(surfaces)) != len(surfaces)
+    ):
+        raise ShapeError(
+            "loads", f"shape {table.shape}", f"({len(times)}, {len(surfaces)}), each surface once"
+        )
     if not np.all(np.diff(times) > 0.0) or not np.isfinite(table).all() or np.any(table < 0.0):
         raise ShapeError(
-            "loads", "times that do not ascend, or a load that is negative or not finite", "ascending times, finite loads of at least 0"
+            "loads",
+            "times that do not ascend, or a load that is negative or not finite",
+            "ascending times, finite loads of at least 0",
         )
     intervals: list[ContactInterval] = []
     for column, surface in zip(table.T.tolist(), surfaces, strict=True):
@@ -65,9 +76,17 @@ def _read(surface: str, times: list[float], loads: list[float]) -> list[ContactI
     if weight == 0.0:
         return []
     # On the way between nothing and all a table has rows where other surfaces change.
-    ends = [(t, load > 0.5 * weight) for t, load in zip(times, loads, strict=True) if min(load, weight - load) <= SAME * weight]
+    ends = [
+        (t, load > 0.5 * weight)
+        for t, load in zip(times, loads, strict=True)
+        if min(load, weight - load) <= SAME * weight
+    ]
     if not ends:
-        raise ShapeError(f"loads of {surface}", str(loads[:6]), "zero at some times and the largest load at others")
+        raise ShapeError(
+            f"loads of {surface}",
+            str(loads[:6]),
+            "zero at some times and the largest load at others",
+        )
     start, load = (-np.inf if ends[0][1] else np.nan), 0.0
     for (before, was), (now, bears) in pairwise(ends):
         if bears and not was:

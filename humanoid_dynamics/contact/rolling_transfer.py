@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load handed from a foot to the one ahead tick by tick: the step rolls over when the rear foot presses at its toe, not at a time.
 
 Rear foot flat and front foot on its heel, the centre of pressure of the rear foot walks to its toe.  There, and nowhere else, the rear foot
@@ -35,7 +36,9 @@ class RollingTransfer:
     both centres of pressure lie in their feet, and moves no faster than asked for.
     """
 
-    def __init__(self, start: float, durations: tuple[float, float], middle: float, fastest: float = math.inf) -> None:
+    def __init__(
+        self, start: float, durations: tuple[float, float], middle: float, fastest: float = math.inf
+    ) -> None:
         """Begin at touch-down.
 
         Args:
@@ -47,16 +50,31 @@ class RollingTransfer:
         Raises:
             ShapeError: If a duration or the rate is not positive, or the share not within 0 and 1.
         """
-        if not (min(durations) > 0.0 and math.isfinite(sum(durations)) and math.isfinite(start) and 0.0 <= middle <= 1.0 and fastest > 0.0):
+        if not (
+            min(durations) > 0.0
+            and math.isfinite(sum(durations))
+            and math.isfinite(start)
+            and 0.0 <= middle <= 1.0
+            and fastest > 0.0
+        ):
             expected = "finite times, positive durations and rate, a share within 0 and 1"
             raise ShapeError(
-                "rolling transfer", f"start {start} s, durations {durations} s, middle {middle}, fastest {fastest} 1/s", expected
+                "rolling transfer",
+                f"start {start} s, durations {durations} s, middle {middle}, fastest {fastest} 1/s",
+                expected,
             )
-        self._start, self._durations, self._middle, self._fastest = start, durations, middle, fastest
+        self._start, self._durations, self._middle, self._fastest = (
+            start,
+            durations,
+            middle,
+            fastest,
+        )
         self._clock, self._share = start, 0.0
         self._event: tuple[float, float] | None = None  # its time and share
 
-    def tick(self, t: float, zmp: float, rear: tuple[float, float], front: tuple[float, float]) -> RolledShare:
+    def tick(
+        self, t: float, zmp: float, rear: tuple[float, float], front: tuple[float, float]
+    ) -> RolledShare:
         """Return the share now.
 
         Args:
@@ -71,9 +89,13 @@ class RollingTransfer:
                 self._event = t, switch_share(zmp, rear[1], front[0])
                 wanted = self._event[1]
             edge = (front[0], front[0]) if self._event is None else front
-            low, high = feasible_shares(zmp, rear if self._event is None else (rear[1], rear[1]), edge)
+            low, high = feasible_shares(
+                zmp, rear if self._event is None else (rear[1], rear[1]), edge
+            )
             feasible = low <= high
-            wanted = min(max(wanted, low), high) if feasible else min(max(0.5 * (low + high), 0.0), 1.0)
+            wanted = (
+                min(max(wanted, low), high) if feasible else min(max(0.5 * (low + high), 0.0), 1.0)
+            )
         most = self._fastest * max(t - self._clock, 0.0) if self._fastest < math.inf else math.inf
         share = min(max(wanted, self._share - most), self._share + most)
         self._share, self._clock = share, max(t, self._clock)
@@ -82,6 +104,10 @@ class RollingTransfer:
     def _wanted(self, t: float) -> float:
         """Return the share that time alone asks for."""
         if self._event is None:
-            return self._middle * transfer_share(t, self._start, self._start + self._durations[0], "quintic")
+            return self._middle * transfer_share(
+                t, self._start, self._start + self._durations[0], "quintic"
+            )
         since, begun = self._event
-        return begun + (1.0 - begun) * transfer_share(t, since, since + self._durations[1], "quintic")
+        return begun + (1.0 - begun) * transfer_share(
+            t, since, since + self._durations[1], "quintic"
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When contacts close and open, and how load passes: shares of sum one that move no faster than a bound [BP, assumption 4]."""
 
 from __future__ import annotations
@@ -42,12 +43,24 @@ class ContactInterval:
         for name in ("start", "end", "load", "unload", "weight"):
             value = getattr(self, name)
             if not isinstance(value, Real):
-                raise ShapeError(f"interval of {self.surface}: {name}", f"{type(value).__name__} {value!r:.60}", "a number")
+                raise ShapeError(
+                    f"interval of {self.surface}: {name}",
+                    f"{type(value).__name__} {value!r:.60}",
+                    "a number",
+                )
         numbers = (self.load, self.unload, self.weight)
-        if not (self.start + self.load <= self.end - self.unload + self._round_off() or self.start == -np.inf or self.end == np.inf):
+        if not (
+            self.start + self.load <= self.end - self.unload + self._round_off()
+            or self.start == -np.inf
+            or self.end == np.inf
+        ):
             expected = "a contact that is loaded before it is unloaded"
             raise ShapeError(f"interval of {self.surface}", self._told(), expected)
-        if not (self.start < self.end and all(0.0 <= number < np.inf for number in numbers) and self.weight > 0.0):
+        if not (
+            self.start < self.end
+            and all(0.0 <= number < np.inf for number in numbers)
+            and self.weight > 0.0
+        ):
             expected = "an end after the start, finite times of loading, a positive weight"
             raise ShapeError(f"interval of {self.surface}", self._told(), expected)
 
@@ -62,8 +75,16 @@ class ContactInterval:
         """Return how far it is loaded, 0 to 1."""
         if not self.start <= t <= self.end:
             return 0.0
-        rise = profile((t - self.start) / self.load) if self.load > 0.0 and self.start > -np.inf else 1.0
-        fall = profile((self.end - t) / self.unload) if self.unload > 0.0 and self.end < np.inf else 1.0
+        rise = (
+            profile((t - self.start) / self.load)
+            if self.load > 0.0 and self.start > -np.inf
+            else 1.0
+        )
+        fall = (
+            profile((self.end - t) / self.unload)
+            if self.unload > 0.0 and self.end < np.inf
+            else 1.0
+        )
         return min(rise, fall)
 
     def slope(self, a: float, b: float, profile: Profile) -> float:
@@ -93,15 +114,23 @@ class ContactSchedule:
     surfaces: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "surfaces", tuple(dict.fromkeys(interval.surface for interval in self.intervals)))
+        object.__setattr__(
+            self, "surfaces", tuple(dict.fromkeys(interval.surface for interval in self.intervals))
+        )
         for surface in self.surfaces:
             own = sorted((i for i in self.intervals if i.surface == surface), key=lambda i: i.start)
             for one, other in pairwise(own):
                 if other.start < one.end:
-                    raise ShapeError(f"schedule of {surface}", f"closed until {one.end} s and again from {other.start} s", "times in order")
+                    raise ShapeError(
+                        f"schedule of {surface}",
+                        f"closed until {one.end} s and again from {other.start} s",
+                        "times in order",
+                    )
 
     @classmethod
-    def of(cls, intervals: Iterable[ContactInterval], profile: str | Profile = "quintic") -> ContactSchedule:
+    def of(
+        cls, intervals: Iterable[ContactInterval], profile: str | Profile = "quintic"
+    ) -> ContactSchedule:
         """Make a schedule.
 
         Args:
@@ -138,7 +167,9 @@ class ContactSchedule:
 
     def closed(self, t: float, after: bool = True) -> tuple[bool, ...]:
         """Tell which surfaces touch just after or just before a time."""
-        now = [i for i in self.intervals if (i.start <= t < i.end if after else i.start < t <= i.end)]
+        now = [
+            i for i in self.intervals if (i.start <= t < i.end if after else i.start < t <= i.end)
+        ]
         return tuple(any(i.surface == surface for i in now) for surface in self.surfaces)
 
     def switches(self) -> tuple[float, ...]:
@@ -162,13 +193,25 @@ class ContactSchedule:
         Returns:
             The bounds; infinite where a load is a step, or where no contact bears any.
         """
-        breaks = sorted({b for interval in self.intervals for b in interval.breaks() if np.isfinite(b)})
+        breaks = sorted(
+            {b for interval in self.intervals for b in interval.breaks() if np.isfinite(b)}
+        )
         rates: Vector = np.zeros(len(self.surfaces))
-        if any((i.load == 0.0 and i.start > -np.inf) or (i.unload == 0.0 and i.end < np.inf) for i in self.intervals):
+        if any(
+            (i.load == 0.0 and i.start > -np.inf) or (i.unload == 0.0 and i.end < np.inf)
+            for i in self.intervals
+        ):
             return np.full(len(self.surfaces), np.inf)
-        pieces = [(self._slopes(start, end), self._support(start, end)) for start, end in pairwise(breaks)]
+        pieces = [
+            (self._slopes(start, end), self._support(start, end)) for start, end in pairwise(breaks)
+        ]
         if events and pieces:
-            pieces = [(np.max([slopes for slopes, _ in pieces], axis=0), min(support for _, support in pieces))]
+            pieces = [
+                (
+                    np.max([slopes for slopes, _ in pieces], axis=0),
+                    min(support for _, support in pieces),
+                )
+            ]
         for slopes, support in pieces:
             if slopes.any():
                 worst = np.maximum(slopes, slopes.sum() - slopes)
@@ -179,7 +222,9 @@ class ContactSchedule:
         """Bound how fast loads change between two times that no break separates, (surfaces,) [1/s]."""
         slopes = np.zeros(len(self.surfaces))
         for interval in self.intervals:
-            slopes[self.surfaces.index(interval.surface)] += interval.weight * interval.slope(start, end, self.profile)
+            slopes[self.surfaces.index(interval.surface)] += interval.weight * interval.slope(
+                start, end, self.profile
+            )
         return slopes
 
     def _support(self, start: float, end: float) -> float:
@@ -196,7 +241,9 @@ class ContactSchedule:
         """
         load = interval.start + interval.load - start
         moved = replace(interval, start=start, load=max(load, 0.0))
-        return ContactSchedule(tuple(moved if i is interval else i for i in self.intervals), self.profile)
+        return ContactSchedule(
+            tuple(moved if i is interval else i for i in self.intervals), self.profile
+        )
 
 
 def normalise(loads: Vector) -> Vector:

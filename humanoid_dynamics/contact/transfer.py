@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How load passes from contact to contact: functions of time from 0 to 1, and what the centre of pressure allows them.
 
 The share s of a contact is the part of the total force it carries.  The papers write it for two feet, rear and front, on a level line
@@ -43,7 +44,13 @@ def _quintic(u: float) -> float:
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {profile.name: profile for profile in (Profile("linear", _linear, 1.0, False), Profile("quintic", _quintic, 1.875, True))}
+    {
+        profile.name: profile
+        for profile in (
+            Profile("linear", _linear, 1.0, False),
+            Profile("quintic", _quintic, 1.875, True),
+        )
+    }
 )
 
 
@@ -72,7 +79,9 @@ def transfer_share(t: float, start: float, end: float, profile: str | Profile = 
     return find_profile(profile)((t - start) / (end - start) if end > start else float(t >= end))
 
 
-def two_segment_share(t: float, times: tuple[float, float, float], middle: float, profile: str | Profile = "quintic") -> float:
+def two_segment_share(
+    t: float, times: tuple[float, float, float], middle: float, profile: str | Profile = "quintic"
+) -> float:
     """Return a share that rises to a given value at the time the contacts change their mode, and to 1 at the end.
 
     Args:
@@ -81,7 +90,10 @@ def two_segment_share(t: float, times: tuple[float, float, float], middle: float
         middle: Share at the change of mode, from ``switch_share``; torques have no step there for this value alone.
         profile: How each part rises.
     """
-    first, second = transfer_share(t, times[0], times[1], profile), transfer_share(t, times[1], times[2], profile)
+    first, second = (
+        transfer_share(t, times[0], times[1], profile),
+        transfer_share(t, times[1], times[2], profile),
+    )
     return middle * first + (1.0 - middle) * second
 
 
@@ -99,7 +111,9 @@ def switch_share(zmp: float, rear_toe: float, front_heel: float) -> float:
     return _clip((zmp - rear_toe) / (front_heel - rear_toe))
 
 
-def feasible_shares(zmp: float, rear: tuple[float, float], front: tuple[float, float]) -> tuple[float, float]:
+def feasible_shares(
+    zmp: float, rear: tuple[float, float], front: tuple[float, float]
+) -> tuple[float, float]:
     """Return the shares of the front foot for which both centres of pressure lie in their feet [BP, assumption 2].
 
     The share s belongs to centres of pressure with (1 - s) rear + s front = zmp.  A foot on an edge is given by that edge twice.

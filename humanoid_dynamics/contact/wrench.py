@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wrench of one contact, with its margins to the limits of a unilateral, dry, convex patch."""
 
 from __future__ import annotations
@@ -69,7 +70,11 @@ def measure_wrench(surface: ContactSurface, w_C: Vector, R_WC: Matrix) -> Contac
         cop=read_only(cop),
         normal_margin=min(normal, surface.normal_force_limit - normal),
         friction_margin=surface.friction * normal - friction,
-        cop_margin=margin_inside(surface.vertices[:, :2], cop) if pressed else 0.0 if idle else -np.inf,
+        cop_margin=margin_inside(surface.vertices[:, :2], cop)
+        if pressed
+        else 0.0
+        if idle
+        else -np.inf,
     )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From references and measured states to commands, with guards and limits on the way out."""
 
 from humanoid_dynamics.lazy import attach_stub

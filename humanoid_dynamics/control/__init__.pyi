@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .balance import BalanceController as BalanceController
 from .balance_settings import BalanceSettings as BalanceSettings
 from .balance_settings import BalanceStatus as BalanceStatus

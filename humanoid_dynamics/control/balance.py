@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controller of a robot on its feet: messages in, torques out, and a status that says how things stand.
 
 It follows a reference where there is one and holds the posture it found where there is none.  Load passes between the feet as the schedule
@@ -30,14 +31,23 @@ from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 SEEK_SPEED, SEEK_DEPTH = 0.1, 0.03  # m/s and m; how a sole that should touch looks for the ground
-PUT_DOWN_SPEED, PUT_DOWN_DEPTH = 0.15, 0.1  # m/s and m; how every sole in the air goes down where it is to land
-LANDING, LANDING_SPEED = 0.06, 0.05  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
+PUT_DOWN_SPEED, PUT_DOWN_DEPTH = (
+    0.15,
+    0.1,
+)  # m/s and m; how every sole in the air goes down where it is to land
+LANDING, LANDING_SPEED = (
+    0.06,
+    0.05,
+)  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
 LONGEST = 0.02  # s between ticks that counts
 CREEP = 0.03  # rad/s or m/s; width of the step of dry friction at rest
 LOST_AFTER = 0.03  # s for which a contact that bears load must be open until it is lost
 PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
-LATE_CONTACTS = {ContactPhaseStatus.WAITING: BalanceStatus.CONTACT_WAITING, ContactPhaseStatus.LOST: BalanceStatus.CONTACT_LOST}
+LATE_CONTACTS = {
+    ContactPhaseStatus.WAITING: BalanceStatus.CONTACT_WAITING,
+    ContactPhaseStatus.LOST: BalanceStatus.CONTACT_LOST,
+}
 
 
 class BalanceController:
@@ -51,7 +61,12 @@ class BalanceController:
     """
 
     def __init__(
-        self, robot: RobotModel, settings: BalanceSettings | None = None, gains: Gains | None = None, *, compiled: bool | None = False
+        self,
+        robot: RobotModel,
+        settings: BalanceSettings | None = None,
+        gains: Gains | None = None,
+        *,
+        compiled: bool | None = False,
     ) -> None:
         """Prepare.
 
@@ -70,13 +85,17 @@ class BalanceController:
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
-        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled, joint_friction=False)
+        self._solver = InverseDynamics(
+            robot, self.law.names, self.settings.rule, compiled=compiled, joint_friction=False
+        )
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf
         self._weight = self._solver.dynamics.unit_force
         self._damping = SafeTorques(robot.actuated, self.limits, robot=robot)
-        self._ended = ContactSchedule.of(ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in self.law.names)
+        self._ended = ContactSchedule.of(
+            ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in self.law.names
+        )
         self.forget()
 
     def forget(self) -> None:
@@ -86,13 +105,19 @@ class BalanceController:
         self._phases = PhaseManager(self._ended)
         self._contacts = {name: ContactState(self._thresholds()) for name in self.law.names}
         self._told: dict[str, bool] = {}
-        self._opened: dict[str, float] = {}  # contacts that should bear load and are open, since when
+        self._opened: dict[
+            str, float
+        ] = {}  # contacts that should bear load and are open, since when
         self._given: Vector = np.ones(len(self.law.names))
         self._holding, self._complaint, self._skewed = False, "", False
         self._good_at = -np.inf
         self._rewound = ""
         self._last_q: Vector = self.measured.q
-        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), BalanceStatus.WAITING, "no state received")
+        self._last = Torques(
+            read_only(np.zeros(len(self.robot.actuated))),
+            BalanceStatus.WAITING,
+            "no state received",
+        )
 
     def hold_posture(self) -> None:
         """Drop reference and schedule, and hold the posture that the next state shows; contacts stay as they were measured."""
@@ -115,7 +140,9 @@ class BalanceController:
         for contact in self._contacts.values():
             contact.thresholds = self._thresholds()
 
-    def observe_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float) -> bool:
+    def observe_joints(
+        self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float
+    ) -> bool:
         """Take a joint state; see ``MeasuredState.put_joints``.
 
         Args:
@@ -143,7 +170,9 @@ class BalanceController:
         Returns:
             Whether it was taken.
         """
-        return self._in_time(stamp, now, self.measured.base_at) and self._accept(self.measured.put_base(pose, twist, stamp))
+        return self._in_time(stamp, now, self.measured.base_at) and self._accept(
+            self.measured.put_base(pose, twist, stamp)
+        )
 
     def observe_contact(self, surface: str, normal_force: float, t: float) -> None:
         """Take the normal force on a sole; other surfaces are passed over.
@@ -178,7 +207,9 @@ class BalanceController:
         Args:
             t: When it was measured [s].
         """
-        missing = self.measured.missing or ("no reference yet" if self.settings.await_reference and not self.reference.begun else "")
+        missing = self.measured.missing or (
+            "no reference yet" if self.settings.await_reference and not self.reference.begun else ""
+        )
         stale = self.measured.explain_age(t, self.settings.timeout)
         if missing or (stale and self._last.status is BalanceStatus.WAITING):
             self._last = Torques(self._last.tau, BalanceStatus.WAITING, missing or stale)
@@ -192,13 +223,17 @@ class BalanceController:
         self._tell_phases(t)
         phase = self._phases.phase(t)
         self._seek(min(dt, LONGEST), phase.status is ContactPhaseStatus.WAITING)
-        wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t, t)
+        wanted = self.reference.at(
+            phase.schedule_time if self._phases.schedule is not self._ended else t, t
+        )
         q, v = self.measured.q, self.measured.v
         if self._tilt(wanted.q) > self.settings.fall_tilt:
             self._damping.observe(self.robot.actuated, np.zeros(0), v[self.robot.actuated_v])
             tau = np.clip(self._damping.torques(0.0), -self.limits, self.limits)
             self._last = Torques(
-                read_only(tau), BalanceStatus.FALLEN, f"the root link is tilted by {np.degrees(self._tilt(wanted.q)):.0f} degrees"
+                read_only(tau),
+                BalanceStatus.FALLEN,
+                f"the root link is tilted by {np.degrees(self._tilt(wanted.q)):.0f} degrees",
             )
             return self._last
         shares = self._shares(phase.shares)
@@ -206,11 +241,24 @@ class BalanceController:
         if self.settings.contact_source == "geometry":
             for name, height in self.law.heights().items():
                 self._feel(name, -height, t)
-        rubs = self.settings.joint_friction and has_joint_friction(self.robot)  # by the reference: a measured velocity is noisy
-        answer = self._solver.solve(q, v, a, shares, force=-compute_joint_friction(self.robot, wanted.v, CREEP) if rubs else None)
+        rubs = self.settings.joint_friction and has_joint_friction(
+            self.robot
+        )  # by the reference: a measured velocity is noisy
+        answer = self._solver.solve(
+            q,
+            v,
+            a,
+            shares,
+            force=-compute_joint_friction(self.robot, wanted.v, CREEP) if rubs else None,
+        )
         tau, answer = self._mix_rules(answer, t)
         status, reason = self._judge(answer, t, phase.status, phase.reason)
-        self._last = Torques(read_only(np.minimum(np.maximum(tau, -self.limits), self.limits)), status, reason, answer)
+        self._last = Torques(
+            read_only(np.minimum(np.maximum(tau, -self.limits), self.limits)),
+            status,
+            reason,
+            answer,
+        )
         return self._last
 
     def watch(self, now: float) -> Torques | None:
@@ -222,7 +270,10 @@ class BalanceController:
         age = self._age(now)
         if self._last.status is BalanceStatus.WAITING or age <= self.settings.timeout:
             return None
-        late = self.measured.explain_age(now, self.settings.timeout) or f"no good state for {1e3 * age:.0f} ms"
+        late = (
+            self.measured.explain_age(now, self.settings.timeout)
+            or f"no good state for {1e3 * age:.0f} ms"
+        )
         return self._fade(now, f"{late}; {self._complaint}" if self._complaint else late)
 
     def _age(self, now: float) -> float:
@@ -237,8 +288,18 @@ class BalanceController:
             why: What is missing.
         """
         age = self._age(now)
-        share = min(max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.fade_out_duration), 1.0) if np.isfinite(age) else 0.0
-        return Torques(read_only(share * self._last.tau), BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_STALE, why)
+        share = (
+            min(
+                max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.fade_out_duration), 1.0
+            )
+            if np.isfinite(age)
+            else 0.0
+        )
+        return Torques(
+            read_only(share * self._last.tau),
+            BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_STALE,
+            why,
+        )
 
     def _in_time(self, stamp: float, now: float, before: float) -> bool:
         """Return whether a stamp is near enough to now; where it went back against that before from the same source, all begins anew."""
@@ -270,14 +331,21 @@ class BalanceController:
         if not self._complaint or self._last.status is BalanceStatus.WAITING:
             return None
         return Torques(
-            self._last.tau, BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_REFUSED, self._complaint, self._last.answer
+            self._last.tau,
+            BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_REFUSED,
+            self._complaint,
+            self._last.answer,
         )
 
     def _thresholds(self) -> ContactThresholds:
         s = self.settings
         if s.contact_source == "geometry":
             return ContactThresholds(-0.5 * s.ground_gap, -s.ground_gap, s.debounce)
-        return ContactThresholds(s.contact_on_threshold * self._weight, s.contact_off_threshold * self._weight, s.debounce)
+        return ContactThresholds(
+            s.contact_on_threshold * self._weight,
+            s.contact_off_threshold * self._weight,
+            s.debounce,
+        )
 
     def _feel(self, surface: str, measure: float, t: float) -> None:
         self._contacts[surface].observe(measure, t)
@@ -290,9 +358,15 @@ class BalanceController:
             closed = self._contacts[name].closed
             if closed or not given:
                 self._opened.pop(name, None)
-            flickers = not closed and given > 0.0 and t - self._opened.setdefault(name, t) < LOST_AFTER
+            flickers = (
+                not closed and given > 0.0 and t - self._opened.setdefault(name, t) < LOST_AFTER
+            )
             leaving = flickers or (not closed and 0.0 < given < LEAVING)
-            if name in self._phases.schedule.surfaces and closed != self._told.get(name) and not leaving:
+            if (
+                name in self._phases.schedule.surfaces
+                and closed != self._told.get(name)
+                and not leaving
+            ):
                 self._phases.observe(name, closed, t)
                 self._told[name] = closed
 
@@ -301,13 +375,26 @@ class BalanceController:
         absent = self._phases.absent
         for k, name in enumerate(self.law.names):
             soon = self._phases.touches_within(name, LANDING)
-            deepest = SEEK_DEPTH if waits or name in absent else LANDING * LANDING_SPEED if soon else 0.0
+            deepest = (
+                SEEK_DEPTH if waits or name in absent else LANDING * LANDING_SPEED if soon else 0.0
+            )
             speed = SEEK_SPEED if waits or name in absent else LANDING_SPEED
             if self.settings.land:
                 deepest, speed = PUT_DOWN_DEPTH, PUT_DOWN_SPEED
-            sinks = deepest > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0 and self.law.sink[k] < deepest
+            sinks = (
+                deepest > 0.0
+                and not self._contacts[name].closed
+                and self._given[k] == 0.0
+                and self.law.sink[k] < deepest
+            )
             self.law.sinking[k] = speed if sinks else 0.0
-            self.law.sink[k] = min(self.law.sink[k] + dt * speed, deepest) if sinks else self.law.sink[k] if not self._given[k] else 0.0
+            self.law.sink[k] = (
+                min(self.law.sink[k] + dt * speed, deepest)
+                if sinks
+                else self.law.sink[k]
+                if not self._given[k]
+                else 0.0
+            )
 
     def _shares(self, scheduled: Vector) -> Vector:
         """Return shares in the order of the soles."""
@@ -333,21 +420,34 @@ class BalanceController:
             return answer.tau, answer
         return (1.0 - s) * self._solver.resolve_with(self._before).tau + s * answer.tau, answer
 
-    def _judge(self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str) -> tuple[BalanceStatus, str]:
+    def _judge(
+        self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str
+    ) -> tuple[BalanceStatus, str]:
         if self._rewound:
             said, self._rewound = self._rewound, ""
             return BalanceStatus.TIME_BACK, said
         certificate = answer.certificate
-        if certificate.status not in {AnswerStatus.OK, AnswerStatus.INCONSISTENT_CONTACT}:  # measured soles are never quite at rest
-            infeasible = certificate.status in {AnswerStatus.UNSUPPORTED, AnswerStatus.INVALID_INPUT}
-            return (BalanceStatus.INFEASIBLE if infeasible else BalanceStatus.LIMITED), "; ".join(certificate.reasons)
+        if certificate.status not in {
+            AnswerStatus.OK,
+            AnswerStatus.INCONSISTENT_CONTACT,
+        }:  # measured soles are never quite at rest
+            infeasible = certificate.status in {
+                AnswerStatus.UNSUPPORTED,
+                AnswerStatus.INVALID_INPUT,
+            }
+            return (BalanceStatus.INFEASIBLE if infeasible else BalanceStatus.LIMITED), "; ".join(
+                certificate.reasons
+            )
         if phase in LATE_CONTACTS:
             return LATE_CONTACTS[phase], why
         if self.reference.fault:
             return BalanceStatus.REFERENCE_REFUSED, self.reference.fault
         status, why = self._judge_reference(t)
         if self.measured.estimated.any():
-            return BalanceStatus.VELOCITIES_ESTIMATED, f"{status}; {self.measured.estimated.sum()} joints come without velocities"
+            return (
+                BalanceStatus.VELOCITIES_ESTIMATED,
+                f"{status}; {self.measured.estimated.sum()} joints come without velocities",
+            )
         return status, why
 
     def _judge_reference(self, t: float) -> tuple[BalanceStatus, str]:

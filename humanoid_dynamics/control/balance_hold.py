@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Safe output of a free-standing robot: the balance controller holds the posture found at the fault; damping where state is missing."""
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ class BalanceHold:
             UnsupportedRobotError: If there is no robot, its root is not free, or a joint has several freedoms.
         """
         if robot is None:
-            raise UnsupportedRobotError("safe output balance_hold", names[:3], "requires a robot model, received joint names only")
+            raise UnsupportedRobotError(
+                "safe output balance_hold",
+                names[:3],
+                "requires a robot model, received joint names only",
+            )
         self.timeout, self._fade_out_duration = timeout, fade_out_duration
         self._damping = SafeTorques(names, limits, damping=damping, period=period, robot=robot)
         # Without compiled kernels a tick takes 0.4 ms, and the guard never waits for a compiler.
@@ -73,7 +78,9 @@ class BalanceHold:
         self._controller.hold_posture()
         self._fresh, self._stands = True, False
 
-    def observe(self, names: Sequence[str], positions: Vector, velocities: Vector, now: float = 0.0) -> None:
+    def observe(
+        self, names: Sequence[str], positions: Vector, velocities: Vector, now: float = 0.0
+    ) -> None:
         """Take a joint state; one that is not usable is passed over.
 
         Args:
@@ -119,5 +126,9 @@ class BalanceHold:
                 self._last = self._controller.command(now).tau[self._order]
                 self._fresh, self._stands = False, True
             return self._last
-        share = max(0.0, 1.0 - (age - self.timeout) / self._fade_out_duration) if self._stands and np.isfinite(age) else 0.0
+        share = (
+            max(0.0, 1.0 - (age - self.timeout) / self._fade_out_duration)
+            if self._stands and np.isfinite(age)
+            else 0.0
+        )
         return share * self._last + self._damping.torques(elapsed)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the balance controller says, what it can be told, and what it sends."""
 
 from __future__ import annotations
@@ -14,25 +15,61 @@ from humanoid_dynamics.status import StatusEnum
 class BalanceStatus(StatusEnum):
     """How the balance controller follows its reference."""
 
-    WAITING = "WAITING", "the position of a joint, the base or an awaited reference has not come; nothing is sent"
+    WAITING = (
+        "WAITING",
+        "the position of a joint, the base or an awaited reference has not come; nothing is sent",
+    )
     STANDING = "STANDING", "no reference has come; the initial posture is held"
     FOLLOWING = "FOLLOWING", "the controller follows the reference"
-    REFERENCE_ENDED = "REFERENCE_ENDED", "the reference has ended or stopped coming; its last posture is held"
-    REFERENCE_REFUSED = "REFERENCE_REFUSED", "the latest piece of the reference was rejected; the one before is followed, then held"
+    REFERENCE_ENDED = (
+        "REFERENCE_ENDED",
+        "the reference has ended or stopped coming; its last posture is held",
+    )
+    REFERENCE_REFUSED = (
+        "REFERENCE_REFUSED",
+        "the latest piece of the reference was rejected; the one before is followed, then held",
+    )
     VELOCITIES_ESTIMATED = (
         "VELOCITIES_ESTIMATED",
         "the state has no velocities; they are differentiated, the reason names the status besides",
     )
-    LIMITED = "LIMITED", "a contact or a motor is at its limit; the torques are the nearest within all limits"
-    INFEASIBLE = "INFEASIBLE", "no torques and contact forces within their limits produce the motion; the nearest torques are sent"
-    CONTACT_WAITING = "CONTACT_WAITING", "a scheduled contact has not closed; the reference waits for it"
+    LIMITED = (
+        "LIMITED",
+        "a contact or a motor is at its limit; the torques are the nearest within all limits",
+    )
+    INFEASIBLE = (
+        "INFEASIBLE",
+        "no torques and contact forces within their limits produce the motion; the nearest torques are sent",
+    )
+    CONTACT_WAITING = (
+        "CONTACT_WAITING",
+        "a scheduled contact has not closed; the reference waits for it",
+    )
     CONTACT_LOST = "CONTACT_LOST", "a contact that carries load has opened; the others carry it"
-    STATE_REFUSED = "STATE_REFUSED", "the latest state was rejected; the torques of the last good one are sent"
-    STATE_STALE = "STATE_STALE", "good states stopped coming, or those of the joints in the reason; the last torques fade to zero"
-    STATE_SKEWED = "STATE_SKEWED", "stamps of states are too far from now; these states are not used, and the last torques fade to zero"
-    TIME_BACK = "TIME_BACK", "stamps went back by more than the permitted clock skew; the controller starts again"
-    FALLEN = "FALLEN", "the root link is tilted too far; joints are damped until it is upright again"
-    HEARTBEAT_LOST = "HEARTBEAT_LOST", "the heartbeat of the reference stopped; the rest of the reference is followed, then held"
+    STATE_REFUSED = (
+        "STATE_REFUSED",
+        "the latest state was rejected; the torques of the last good one are sent",
+    )
+    STATE_STALE = (
+        "STATE_STALE",
+        "good states stopped coming, or those of the joints in the reason; the last torques fade to zero",
+    )
+    STATE_SKEWED = (
+        "STATE_SKEWED",
+        "stamps of states are too far from now; these states are not used, and the last torques fade to zero",
+    )
+    TIME_BACK = (
+        "TIME_BACK",
+        "stamps went back by more than the permitted clock skew; the controller starts again",
+    )
+    FALLEN = (
+        "FALLEN",
+        "the root link is tilted too far; joints are damped until it is upright again",
+    )
+    HEARTBEAT_LOST = (
+        "HEARTBEAT_LOST",
+        "the heartbeat of the reference stopped; the rest of the reference is followed, then held",
+    )
 
 
 SOURCES = {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot read out of Pinocchio's memory, and the least-squares solve of the law, in the part of Python that numba compiles.
 
 One pass of Pinocchio tells Jacobians and their rates, in axes of the world and about its origin, of all joints and of the momentum.  What
@@ -14,7 +15,9 @@ Views = tuple[Matrix, Matrix, Matrix, Matrix, Matrix]
 Feet = tuple[Indices, Matrix, Matrix, Matrix]
 
 
-def read_body(views: Views, com: Vector, feet: Feet, v: Vector, mass: float, now: Body, A: Matrix, b: Vector) -> None:  # noqa: PLR0917
+def read_body(
+    views: Views, com: Vector, feet: Feet, v: Vector, mass: float, now: Body, A: Matrix, b: Vector
+) -> None:
     """Write where the robot is, what it does, and the Jacobians of all that is asked.
 
     Args:
@@ -52,7 +55,7 @@ def read_body(views: Views, com: Vector, feet: Feet, v: Vector, mass: float, now
         _read_foot(k, views, feet, v, now, A)
 
 
-def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix) -> None:  # noqa: PLR0917
+def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix) -> None:
     """Write pose, Jacobian and drift of a sole: the acceleration of its origin where nothing accelerates."""
     J, J_rate, _, _, poses = views
     joints, axes, origins, moves = feet
@@ -77,7 +80,14 @@ def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix
         A[row, c], A[row + 1, c], A[row + 2, c] = lx, ly, lz
         A[row + 3, c], A[row + 4, c], A[row + 5, c] = rx, ry, rz
         s = v[c]
-        vx, vy, vz, wx, wy, wz = vx + lx * s, vy + ly * s, vz + lz * s, wx + rx * s, wy + ry * s, wz + rz * s
+        vx, vy, vz, wx, wy, wz = (
+            vx + lx * s,
+            vy + ly * s,
+            vz + lz * s,
+            wx + rx * s,
+            wy + ry * s,
+            wz + rz * s,
+        )
         for i in range(6):
             drift[i] += J_rate[i, c] * s
     # Spatial acceleration about the world's origin -> of the sole's own origin, to which the turning adds omega x v.
@@ -87,8 +97,13 @@ def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix
     drift[2] += ax * y - ay * x + wx * vy - wy * vx
 
 
-def solve_rows(  # noqa: PLR0917
-    error: Vector, v: Vector, wanted: tuple[Vector, Vector], gains: tuple[float, float, float], rows: tuple[Matrix, ...], a: Vector
+def solve_rows(
+    error: Vector,
+    v: Vector,
+    wanted: tuple[Vector, Vector],
+    gains: tuple[float, float, float],
+    rows: tuple[Matrix, ...],
+    a: Vector,
 ) -> None:
     """Write the accelerations nearest to those that follow the joints of the reference, that meet the rows.
 
@@ -118,7 +133,13 @@ def solve_rows(  # noqa: PLR0917
             a[c] += y[i] * B[i, c]
 
 
-def _follow_joints(error: Vector, v: Vector, wanted: tuple[Vector, Vector], gains: tuple[float, float, float], a: Vector) -> None:
+def _follow_joints(
+    error: Vector,
+    v: Vector,
+    wanted: tuple[Vector, Vector],
+    gains: tuple[float, float, float],
+    a: Vector,
+) -> None:
     """Write the accelerations that the joints of the reference ask for; none of the root."""
     stiffness, damping, limit = gains
     a[:6] = 0.0

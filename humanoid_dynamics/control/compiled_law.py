@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels of the law for one robot, with the memory they read and write."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from humanoid_dynamics.spatial.compiling import compile_kernel
 class LawKernels:
     """Reads a robot and solves for its accelerations; not for several threads at once."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         robot: RobotModel,
         data: pin.Data,
@@ -56,8 +57,17 @@ class LawKernels:
         self._placements = Placements(model, data)
         self._views = (data.J, data.dJ, data.Ag, data.dAg, self._placements.poses)
         self._mass, self._now, self._rows, self._gains = robot.mass, now, (A, b), gains
-        self._system = (*rows, mobility, np.zeros(A.shape), np.zeros((len(b), len(b))), np.zeros(len(b)))
-        self._read_body, self._solve_rows = compile_kernel(read_body, PARTS), compile_kernel(solve_rows, PARTS)
+        self._system = (
+            *rows,
+            mobility,
+            np.zeros(A.shape),
+            np.zeros((len(b), len(b))),
+            np.zeros(len(b)),
+        )
+        self._read_body, self._solve_rows = (
+            compile_kernel(read_body, PARTS),
+            compile_kernel(solve_rows, PARTS),
+        )
 
     def look(self, com: Vector, v: Vector) -> None:
         """Write where the robot is, what it does, and the Jacobians of all that is asked.

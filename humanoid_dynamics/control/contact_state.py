@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which contacts are closed, from forces that flicker: two thresholds, and a time for which a change must last."""
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class ContactState:
         """
         if measure != measure:
             return False
-        changes = measure < self.thresholds.open if self.closed else measure >= self.thresholds.close
+        changes = (
+            measure < self.thresholds.open if self.closed else measure >= self.thresholds.close
+        )
         if not changes:
             self._since = None
             return False

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands between commands and motors: torques are checked, limited and timed; after a fault the safe output goes out, latched.
 
 A few bad commands in a row are tolerated: the last good one is held.  A fault is noticed when its message comes, or at the next period
@@ -26,15 +27,27 @@ class GuardStatus(StatusEnum):
         "no command has come: since the start, then torques are zero, or since arming, then they are those of the safe output",
     )
     PASSING = "PASSING", "commands pass unchanged"
-    LIMITED = "LIMITED", "commands pass, but a torque or its rate exceeded its limit and was clipped"
-    HELD = "HELD", "commands are overdue, or too few bad ones came to stop; the last good one is repeated"
+    LIMITED = (
+        "LIMITED",
+        "commands pass, but a torque or its rate exceeded its limit and was clipped",
+    )
+    HELD = (
+        "HELD",
+        "commands are overdue, or too few bad ones came to stop; the last good one is repeated",
+    )
     NOT_FINITE = "NOT_FINITE", "stopped: a command held NaN or infinity"
-    WRONG_SIZE = "WRONG_SIZE", "stopped: a command had a wrong number of torques, or not as many names as torques"
+    WRONG_SIZE = (
+        "WRONG_SIZE",
+        "stopped: a command had a wrong number of torques, or not as many names as torques",
+    )
     UNKNOWN_NAME = "UNKNOWN_NAME", "stopped: a command named a joint that is not guarded"
     REORDERED = "REORDERED", "stopped: a command named the joints in another order"
     STALE = "STALE", "stopped: no command came within the timeout"
     STAMP_IN_PAST = "STAMP_IN_PAST", "stopped: the stamp of a command is older than the timeout"
-    STAMP_IN_FUTURE = "STAMP_IN_FUTURE", "stopped: the stamp of a command is later than now by more than the permitted clock skew"
+    STAMP_IN_FUTURE = (
+        "STAMP_IN_FUTURE",
+        "stopped: the stamp of a command is later than now by more than the permitted clock skew",
+    )
     TIME_BACK = "TIME_BACK", "stopped: the clock went back"
     DUPLICATE_PUBLISHER = "DUPLICATE_PUBLISHER", "stopped: more than one node publishes commands"
     STOPPED = "STOPPED", "stopped on request"
@@ -75,9 +88,17 @@ class GuardSettings:
     bad_commands: int = 5
 
     def __post_init__(self) -> None:
-        check_vector("timeout, skew, rate, period", (self.timeout, self.skew, self.rate, self.period), 4)
-        if min(self.timeout, self.rate, self.period) <= 0.0 or self.skew < 0.0 or self.bad_commands < 0:
-            raise ShapeError("guard settings", str(self), "positive times and rate, no negative count")
+        check_vector(
+            "timeout, skew, rate, period", (self.timeout, self.skew, self.rate, self.period), 4
+        )
+        if (
+            min(self.timeout, self.rate, self.period) <= 0.0
+            or self.skew < 0.0
+            or self.bad_commands < 0
+        ):
+            raise ShapeError(
+                "guard settings", str(self), "positive times and rate, no negative count"
+            )
 
     @property
     def longest_hold(self) -> float:
@@ -108,7 +129,13 @@ class EffortGuard:
         limits: (n,) largest torque of each [N·m or N].
     """
 
-    def __init__(self, names: Sequence[str], limits: Vector, safe: SafeOutput, settings: GuardSettings | None = None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        limits: Vector,
+        safe: SafeOutput,
+        settings: GuardSettings | None = None,
+    ) -> None:
         """Begin, waiting for a command.
 
         Args:
@@ -150,7 +177,9 @@ class EffortGuard:
         """Whether the safe output goes out: after a fault, until the next good command."""
         return self._fault is not None or bool(np.isfinite(self._stopped_at))
 
-    def command(self, names: Sequence[str] | None, effort: Vector, stamp: float, now: float) -> bool:
+    def command(
+        self, names: Sequence[str] | None, effort: Vector, stamp: float, now: float
+    ) -> bool:
         """Take a command.
 
         Args:
@@ -167,7 +196,9 @@ class EffortGuard:
         if found is not None:
             self._count_bad(*found, now)
             return False
-        if self._fault or stamp < self._stamp - self.settings.skew:  # overtaken on the way by one made later
+        if (
+            self._fault or stamp < self._stamp - self.settings.skew
+        ):  # overtaken on the way by one made later
             return False
         self._wanted = np.array(effort, dtype=np.float64)
         self._received, self._fresh = now, True
@@ -196,11 +227,20 @@ class EffortGuard:
         lost = self._publishers == 1 and not count
         self._publishers = count
         if count > 1:
-            self.stop(GuardStatus.DUPLICATE_PUBLISHER, f"{count} nodes send commands, expected one", now)
-        elif lost and np.isfinite(self._received):  # a clock that waits for commands never makes the last one old
+            self.stop(
+                GuardStatus.DUPLICATE_PUBLISHER, f"{count} nodes send commands, expected one", now
+            )
+        elif lost and np.isfinite(
+            self._received
+        ):  # a clock that waits for commands never makes the last one old
             self.stop(GuardStatus.STALE, "the node that sent commands is gone", now)
 
-    def stop(self, status: GuardStatus = GuardStatus.STOPPED, reason: str = "asked for", now: float = -np.inf) -> None:
+    def stop(
+        self,
+        status: GuardStatus = GuardStatus.STOPPED,
+        reason: str = "asked for",
+        now: float = -np.inf,
+    ) -> None:
         """Stop, and stay stopped; the first reason is kept.
 
         Args:
@@ -255,17 +295,25 @@ class EffortGuard:
         age = now - self._received
         longest = self.settings.longest_hold if self._bad else self.settings.timeout
         if not self._fault and np.isfinite(self._received) and age > longest:
-            self.stop(GuardStatus.STALE, f"no good command for {1e3 * age:.0f} ms, time-out {1e3 * longest:.0f} ms", now)
+            self.stop(
+                GuardStatus.STALE,
+                f"no good command for {1e3 * age:.0f} ms, time-out {1e3 * longest:.0f} ms",
+                now,
+            )
         if self.is_safe:
             tau = self._within(self._safe.torques(max(now - self._stopped_at, 0.0), now))
-            return self._send(tau, self._fault or GuardStatus.WAITING, self._reason or self._complaint, now)
+            return self._send(
+                tau, self._fault or GuardStatus.WAITING, self._reason or self._complaint, now
+            )
         if not np.isfinite(self._received):
             # Zero for as long as one likes: how far the first command may go does not hang on when it was last said.
             return self._send(self._zero, GuardStatus.WAITING, self._complaint, -np.inf)
         tau, said = self._limit(now)
         if said:
             return self._send(tau, GuardStatus.LIMITED, said, now)
-        late = f"last good command {1e3 * age:.1f} ms ago" if age > 1.5 * self.settings.period else ""
+        late = (
+            f"last good command {1e3 * age:.1f} ms ago" if age > 1.5 * self.settings.period else ""
+        )
         reason = "; ".join(part for part in (self._complaint, late) if part)
         return self._send(tau, GuardStatus.HELD if reason else GuardStatus.PASSING, reason, now)
 
@@ -282,33 +330,56 @@ class EffortGuard:
         """Return the wanted torques cut to limits and rates, and what was cut."""
         # A command is worth a period even where a simulated clock has not moved since the last one.
         least, self._fresh = (self.settings.period if self._fresh else 0.0), False
-        step = self.settings.rate * self.limits * min(max(now - self._sent_at, least), 2.0 * self.settings.period)
-        low, high = np.maximum(-self.limits, self._sent - step), np.minimum(self.limits, self._sent + step)
+        step = (
+            self.settings.rate
+            * self.limits
+            * min(max(now - self._sent_at, least), 2.0 * self.settings.period)
+        )
+        low, high = (
+            np.maximum(-self.limits, self._sent - step),
+            np.minimum(self.limits, self._sent + step),
+        )
         tau = np.minimum(np.maximum(self._wanted, low), high)
         cut = np.abs(self._wanted - tau)
         if not cut.any():
             return tau, ""
         worst = int(np.argmax(cut))
         what = "limit" if abs(self._wanted[worst]) > self.limits[worst] else "rate"
-        return tau, f"{self.names[worst]}: {self._wanted[worst]:.4g} cut to {tau[worst]:.4g} by its {what}"
+        return (
+            tau,
+            f"{self.names[worst]}: {self._wanted[worst]:.4g} cut to {tau[worst]:.4g} by its {what}",
+        )
 
     def _watch_clock(self, now: float) -> None:
         if now < self._now - self.settings.skew and not self._fault:
             self.stop(GuardStatus.TIME_BACK, f"the clock went back by {self._now - now:.3f} s", now)
         self._now = now
 
-    def _object_to(self, names: Sequence[str] | None, effort: Vector) -> tuple[GuardStatus, str] | None:
+    def _object_to(
+        self, names: Sequence[str] | None, effort: Vector
+    ) -> tuple[GuardStatus, str] | None:
         if len(effort) != len(self.names) or (names is not None and len(names) != len(effort)):
             count = "" if names is None else f" and {len(names)} names"
-            return GuardStatus.WRONG_SIZE, f"received {len(effort)} torques{count}, expected {len(self.names)}"
+            return (
+                GuardStatus.WRONG_SIZE,
+                f"received {len(effort)} torques{count}, expected {len(self.names)}",
+            )
         if names is not None and tuple(names) != self.names:
             unknown = [name for name in names if name not in self._known]
             if unknown:
-                return GuardStatus.UNKNOWN_NAME, str(UnknownNameError("joint", unknown[0], self.names))
-            return GuardStatus.REORDERED, f"received {', '.join(names[:4])}, ..., expected {', '.join(self.names[:4])}, ..."
+                return GuardStatus.UNKNOWN_NAME, str(
+                    UnknownNameError("joint", unknown[0], self.names)
+                )
+            return (
+                GuardStatus.REORDERED,
+                f"received {', '.join(names[:4])}, ..., expected {', '.join(self.names[:4])}, ...",
+            )
         if not np.isfinite(effort).all():
             broken = [self.names[i] for i in np.flatnonzero(~np.isfinite(effort))]
-            return GuardStatus.NOT_FINITE, f"received a torque that is not finite: {', '.join(broken[:4])}"
+            return (
+                GuardStatus.NOT_FINITE,
+                f"received a torque that is not finite: {', '.join(broken[:4])}",
+            )
         return None
 
     def _object_to_time(self, stamp: float, now: float) -> tuple[GuardStatus, str] | None:
@@ -316,7 +387,13 @@ class EffortGuard:
             return None
         age, settings = now - stamp, self.settings
         if age > settings.timeout:
-            return GuardStatus.STAMP_IN_PAST, f"made {1e3 * age:.0f} ms ago, time-out {1e3 * settings.timeout:.0f} ms"
+            return (
+                GuardStatus.STAMP_IN_PAST,
+                f"made {1e3 * age:.0f} ms ago, time-out {1e3 * settings.timeout:.0f} ms",
+            )
         if age < -settings.skew:
-            return GuardStatus.STAMP_IN_FUTURE, f"stamped {1e3 * -age:.0f} ms after now, clocks may differ by {1e3 * settings.skew:.0f} ms"
+            return (
+                GuardStatus.STAMP_IN_FUTURE,
+                f"stamped {1e3 * -age:.0f} ms after now, clocks may differ by {1e3 * settings.skew:.0f} ms",
+            )
         return None

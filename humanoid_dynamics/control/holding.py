@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques that hold a robot still where it stands."""
 
 from __future__ import annotations
@@ -26,8 +27,14 @@ class HoldingStatus(StatusEnum):
     HOLDING = "HOLDING", "torques hold the measured posture"
     WAITING = "WAITING", "positions of some joints have not come yet; torques are zero"
     STALE = "STALE", "good joint states stopped coming; the last torques fade to zero"
-    INFEASIBLE = "INFEASIBLE", "no torques and contact forces within their limits hold this posture; the nearest torques are sent, clipped"
-    INVALID_INPUT = "INVALID_INPUT", "the latest joint state was rejected; the torques of the last good one are sent"
+    INFEASIBLE = (
+        "INFEASIBLE",
+        "no torques and contact forces within their limits hold this posture; the nearest torques are sent, clipped",
+    )
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "the latest joint state was rejected; the torques of the last good one are sent",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +59,13 @@ class HoldingTorques:
     reports stay as in that posture, and joints that mimic others follow them.
     """
 
-    def __init__(self, robot: RobotModel, rule: str = DEFAULT_RULE, timeout: float = 0.1, fade_out_duration: float = 0.5) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        rule: str = DEFAULT_RULE,
+        timeout: float = 0.1,
+        fade_out_duration: float = 0.5,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -68,7 +81,9 @@ class HoldingTorques:
         odd = [joint.name for joint in robot.joints if joint.kind in {"spherical", "universal"}]
         if odd:
             raise UnsupportedRobotError(
-                "holding torques from joint states", odd, "one position cannot represent these joints of several degrees of freedom"
+                "holding torques from joint states",
+                odd,
+                "one position cannot represent these joints of several degrees of freedom",
             )
         self._robot = robot
         self._timeout, self._fade_out_duration = timeout, fade_out_duration
@@ -77,10 +92,18 @@ class HoldingTorques:
         self._data = robot.data()
         self._zero = np.zeros(robot.nv)
         self._limits = robot.limits.effort[robot.actuated_v]
-        self._measured = {joint.name: joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start}
+        self._measured = {
+            joint.name: joint
+            for joint in robot.joints
+            if joint.kind in MEASURABLE and joint.v.stop > joint.v.start
+        }
         self._unheard = dict.fromkeys(robot.actuated)  # in order
         self._X_WC = self._stance_pose(robot.posture) if robot.stance else None
-        self._good = Command(read_only(np.zeros(len(robot.actuated))), HoldingStatus.WAITING, "no joint state has come")
+        self._good = Command(
+            read_only(np.zeros(len(robot.actuated))),
+            HoldingStatus.WAITING,
+            "no joint state has come",
+        )
         self._complaint = ""
 
     def observe(self, names: Sequence[str], positions: Vector) -> bool:
@@ -108,7 +131,11 @@ class HoldingTorques:
             self._complaint = "has a position too large to compute with"
             return False
         tau = np.clip(answer.tau, -self._limits, self._limits)
-        status = HoldingStatus.HOLDING if answer.certificate.status is AnswerStatus.OK else HoldingStatus.INFEASIBLE
+        status = (
+            HoldingStatus.HOLDING
+            if answer.certificate.status is AnswerStatus.OK
+            else HoldingStatus.INFEASIBLE
+        )
         self._good = Command(read_only(tau), status, "; ".join(answer.certificate.reasons))
         return True
 
@@ -122,27 +149,47 @@ class HoldingTorques:
             Torques and status; never an exception.
         """
         if self._good.status is HoldingStatus.WAITING:
-            return Command(self._good.tau, HoldingStatus.WAITING, self._complaint or self._good.reason)
+            return Command(
+                self._good.tau, HoldingStatus.WAITING, self._complaint or self._good.reason
+            )
         if not age <= self._timeout:
-            share = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
-            said = f"no good joint state for {self._timeout:g} s" + (f"; the latest {self._complaint}" if self._complaint else "")
+            share = (
+                max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration)
+                if np.isfinite(age)
+                else 0.0
+            )
+            said = f"no good joint state for {self._timeout:g} s" + (
+                f"; the latest {self._complaint}" if self._complaint else ""
+            )
             return Command(read_only(share * self._good.tau), HoldingStatus.STALE, said)
         if self._complaint:
-            return Command(self._good.tau, HoldingStatus.INVALID_INPUT, f"joint state {self._complaint}")
+            return Command(
+                self._good.tau, HoldingStatus.INVALID_INPUT, f"joint state {self._complaint}"
+            )
         return self._good
 
     def _object_to(self, names: Sequence[str], positions: Vector) -> str:
         if len(names) != len(positions):
             return f"has {len(names)} names but {len(positions)} positions"
-        broken = [name for name, position in zip(names, positions, strict=True) if name in self._measured and not np.isfinite(position)]
+        broken = [
+            name
+            for name, position in zip(names, positions, strict=True)
+            if name in self._measured and not np.isfinite(position)
+        ]
         if broken:
             return f"has a position that is not finite: {', '.join(broken)}"
-        return "" if any(name in self._measured for name in names) else f"names no joint of {self._robot.name}"
+        return (
+            ""
+            if any(name in self._measured for name in names)
+            else f"names no joint of {self._robot.name}"
+        )
 
     def _set(self, name: str, position: float) -> None:
         joint = self._measured[name]
         # A continuous joint is the cosine and sine of its angle in the configuration.
-        self._q[joint.q] = (np.cos(position), np.sin(position)) if joint.kind == "continuous" else position
+        self._q[joint.q] = (
+            (np.cos(position), np.sin(position)) if joint.kind == "continuous" else position
+        )
 
     def _hold(self) -> Answer:
         self._place_followers()
@@ -151,7 +198,11 @@ class HoldingTorques:
 
     def _wait(self) -> Command:
         missing = ", ".join(list(self._unheard)[:4]) + (", ..." if len(self._unheard) > 4 else "")
-        return Command(self._good.tau, HoldingStatus.WAITING, f"no position yet of {len(self._unheard)} joints: {missing}")
+        return Command(
+            self._good.tau,
+            HoldingStatus.WAITING,
+            f"no position yet of {len(self._unheard)} joints: {missing}",
+        )
 
     def _place_followers(self) -> None:
         for mimic in self._robot.mimics:
@@ -174,4 +225,8 @@ class HoldingTorques:
         if self._robot.root == "free_flyer":
             self._q[:7] = pin.SE3ToXYZQUAT(X_WB)
         else:  # planar: x, z and pitch about y
-            self._q[:3] = X_WB.translation[0], X_WB.translation[2], np.arctan2(X_WB.rotation[0, 2], X_WB.rotation[0, 0])
+            self._q[:3] = (
+                X_WB.translation[0],
+                X_WB.translation[2],
+                np.arctan2(X_WB.rotation[0, 2], X_WB.rotation[0, 0]),
+            )

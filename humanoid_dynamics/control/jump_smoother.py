@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Continuity of a reference: whatever jumps is moved into an offset, and the offset decays along quintics.
 
 A reference that moves as a robot can passes unchanged, to the last bit.  A tick in which a place or a rate changes by more than a robot can
@@ -54,7 +55,9 @@ class JumpSmoother:
         n = len(speeds)
         self._endless = endless
         self._fastest = np.concatenate((1.2 * speeds, np.repeat(BASE_SPEEDS, 3)))
-        self._hardest = np.concatenate((np.full(n, JOINT_ACCELERATION), np.repeat(BASE_ACCELERATIONS, 3)))
+        self._hardest = np.concatenate(
+            (np.full(n, JOINT_ACCELERATION), np.repeat(BASE_ACCELERATIONS, 3))
+        )
         self._n = n
         self._rest: Vector = np.zeros(n + BASE)
         self.forget()
@@ -62,12 +65,18 @@ class JumpSmoother:
     def forget(self) -> None:
         """Begin anew, with whatever comes."""
         self._before: ReferenceSample | None = None  # as it was asked for
-        self._sent = ReferenceSample(self._rest, self._rest, self._rest, self._rest)  # and as it was returned
+        self._sent = ReferenceSample(
+            self._rest, self._rest, self._rest, self._rest
+        )  # and as it was returned
         self._t = -np.inf
         self._jumped = -np.inf
         self._long = self.blend
-        self._places: Matrix = np.zeros((6, self._n + BASE))  # coefficients of the polynomial that starts at an offset
-        self._rates: Matrix = np.zeros((6, self._n + BASE))  # and of that which starts at a rate and an acceleration
+        self._places: Matrix = np.zeros(
+            (6, self._n + BASE)
+        )  # coefficients of the polynomial that starts at an offset
+        self._rates: Matrix = np.zeros(
+            (6, self._n + BASE)
+        )  # and of that which starts at a rate and an acceleration
 
     def start(self, place: Vector, pose: Vector) -> None:
         """Begin at rest.
@@ -95,8 +104,12 @@ class JumpSmoother:
         off, rate, curve = self._offset(t)
         pose = np.array(asked.pose)
         pose[:3] += off[self._n : self._n + 3]
-        pose[3:] = pin.Quaternion(pin.exp3(off[self._n + 3 :]) @ pin.Quaternion(asked.pose[3:]).matrix()).coeffs()
-        self._sent = ReferenceSample(asked.place + off[: self._n], pose, asked.rate + rate, asked.curve + curve)
+        pose[3:] = pin.Quaternion(
+            pin.exp3(off[self._n + 3 :]) @ pin.Quaternion(asked.pose[3:]).matrix()
+        ).coeffs()
+        self._sent = ReferenceSample(
+            asked.place + off[: self._n], pose, asked.rate + rate, asked.curve + curve
+        )
         return self._sent
 
     def _find_jump(self, t: float, asked: ReferenceSample, before: ReferenceSample) -> None:
@@ -115,7 +128,9 @@ class JumpSmoother:
         self._long = self.blend * max(1.0, float(np.abs(off).max()) / STEP)
         none = np.zeros(len(off))
         self._places = _quintic(off, none, none, self._long)
-        self._rates = _quintic(none, sent.rate + dt * sent.curve - asked.rate, sent.curve - asked.curve, self.blend)
+        self._rates = _quintic(
+            none, sent.rate + dt * sent.curve - asked.rate, sent.curve - asked.curve, self.blend
+        )
 
     def _way(self, before: ReferenceSample, asked: ReferenceSample) -> Vector:
         """Return by how much the place changed, (joints + 6,)."""
@@ -126,12 +141,18 @@ class JumpSmoother:
         way[n : n + 3] = asked.pose[:3] - before.pose[:3]
         x, y, z, w = asked.pose[3:].tolist()
         a, b, c, d = before.pose[3:].tolist()
-        turn = (d * x - w * a + c * y - b * z, d * y - w * b + a * z - c * x, d * z - w * c + b * x - a * y)
+        turn = (
+            d * x - w * a + c * y - b * z,
+            d * y - w * b + a * z - c * x,
+            d * z - w * c + b * x - a * y,
+        )
         if max(abs(turn[0]), abs(turn[1]), abs(turn[2])) < 0.01:
             sign = 2.0 if d * w + a * x + b * y + c * z > 0.0 else -2.0
             way[n + 3 :] = sign * turn[0], sign * turn[1], sign * turn[2]
         else:
-            way[n + 3 :] = pin.log3(pin.Quaternion(asked.pose[3:]).matrix() @ pin.Quaternion(before.pose[3:]).matrix().T)
+            way[n + 3 :] = pin.log3(
+                pin.Quaternion(asked.pose[3:]).matrix() @ pin.Quaternion(before.pose[3:]).matrix().T
+            )
         return way
 
     def _offset(self, t: float) -> tuple[Vector, Vector, Vector]:
@@ -165,6 +186,10 @@ def _quintic(value: Vector, slope: Vector, curvature: Vector, duration: float) -
         duration: Until they rest [s].
     """
     p, v, a = value, slope * duration, curvature * duration**2
-    third, fourth, fifth = -10.0 * p - 6.0 * v - 1.5 * a, 15.0 * p + 8.0 * v + 1.5 * a, -6.0 * p - 3.0 * v - 0.5 * a
+    third, fourth, fifth = (
+        -10.0 * p - 6.0 * v - 1.5 * a,
+        15.0 * p + 8.0 * v + 1.5 * a,
+        -6.0 * p - 3.0 * v - 0.5 * a,
+    )
     scale = duration ** -np.arange(6.0)
     return np.array((p, v, 0.5 * a, third, fourth, fifth)) * scale[:, None]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wishes of the balance law as rows of one least-squares solve, in the part of Python that numba compiles."""
 
 from __future__ import annotations
@@ -10,10 +11,29 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 GRAVITY = 9.81
 LOWEST = 0.1  # m; a centre of mass is taken to be at least so high
-EXACT, COM, TRUNK, SWING = 1e-9, 1e-4, 1e-2, 1e-4  # softness of rows; those that are exact must be met
-DECADES = 10.0  # by which the spin, which is free in the middle of the soles, is less soft at their rim
-LOOSE, TIGHT = 0.5, 0.9  # way from the middle of the soles to their rim at which that begins and ends
-JOINT, UPRIGHT, HEIGHT, FLIGHT, HOLD, CAPTURE, UNWIND, LEAN = 0, 2, 4, 6, 8, 9, 10, 11  # places in the gains, stiffness before damping
+EXACT, COM, TRUNK, SWING = (
+    1e-9,
+    1e-4,
+    1e-2,
+    1e-4,
+)  # softness of rows; those that are exact must be met
+DECADES = (
+    10.0  # by which the spin, which is free in the middle of the soles, is less soft at their rim
+)
+LOOSE, TIGHT = (
+    0.5,
+    0.9,
+)  # way from the middle of the soles to their rim at which that begins and ends
+JOINT, UPRIGHT, HEIGHT, FLIGHT, HOLD, CAPTURE, UNWIND, LEAN = (
+    0,
+    2,
+    4,
+    6,
+    8,
+    9,
+    10,
+    11,
+)  # places in the gains, stiffness before damping
 SMALL = 1e-9
 
 Body = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]
@@ -21,8 +41,15 @@ Rows = tuple[Matrix, Vector, Vector]
 Ground = tuple[Matrix, Vector, Vector]
 
 
-def write_rows(  # noqa: PLR0917
-    now: Body, then: Body, v: Vector, soles: Matrix, gains: Vector, ground: Ground, rows: Rows, out: Vector
+def write_rows(
+    now: Body,
+    then: Body,
+    v: Vector,
+    soles: Matrix,
+    gains: Vector,
+    ground: Ground,
+    rows: Rows,
+    out: Vector,
 ) -> None:
     """Write what is wished of the centre of mass, the trunk and the soles, and where the reference was moved for it.
 
@@ -42,13 +69,22 @@ def write_rows(  # noqa: PLR0917
     closed, sink = soles[0], soles[1]
     n = len(closed)
     T, shift, here = _align(now, then, closed)
-    tight = _ask_centre_of_mass(now, then, closed.sum() > 0.0, gains, ground, (T, shift, here), b, out)
+    tight = _ask_centre_of_mass(
+        now, then, closed.sum() > 0.0, gains, ground, (T, shift, here), b, out
+    )
     R = now[4]
     back = R.T @ (T @ then[4])
     error = _rotation_vector(back)
-    b[3:6] = back @ then[5][1] + gains[UPRIGHT] * error + gains[UPRIGHT + 1] * (back @ then[5][0] - now[5][0])
+    b[3:6] = (
+        back @ then[5][1]
+        + gains[UPRIGHT] * error
+        + gains[UPRIGHT + 1] * (back @ then[5][0] - now[5][0])
+    )
     softness[:3] = COM
-    softness[3:6], softness[6 + 6 * n :] = TRUNK * 10.0 ** (3.0 * tight), 10.0 ** (4.0 - DECADES * tight)
+    softness[3:6], softness[6 + 6 * n :] = (
+        TRUNK * 10.0 ** (3.0 * tight),
+        10.0 ** (4.0 - DECADES * tight),
+    )
     for k in range(n):
         i = 6 + 6 * k
         velocity = A[i : i + 6] @ v
@@ -67,7 +103,7 @@ def write_rows(  # noqa: PLR0917
     out[:9], out[9:12] = T.flatten(), shift
 
 
-def has_moved(  # noqa: PLR0917
+def has_moved(
     place: Matrix, turn: Matrix, closed: Vector, known: Matrix, arm: float, most: float
 ) -> bool:
     """Return whether soles that stand have moved against each other, or turned; then write where they are.
@@ -103,7 +139,12 @@ def _align(now: Body, then: Body, closed: Vector) -> tuple[Matrix, Vector, Vecto
     count = 0
     for k in range(len(closed)):
         if closed[k] > 0.0:
-            a, b, c, d = now[2][3 * k, 0], now[2][3 * k + 1, 0], then[2][3 * k, 0], then[2][3 * k + 1, 0]
+            a, b, c, d = (
+                now[2][3 * k, 0],
+                now[2][3 * k + 1, 0],
+                then[2][3 * k, 0],
+                then[2][3 * k + 1, 0],
+            )
             x, y, count = x + a * c + b * d, y + b * c - a * d, count + 1
             here += now[1][k]
             there += then[1][k]
@@ -115,8 +156,15 @@ def _align(now: Body, then: Body, closed: Vector) -> tuple[Matrix, Vector, Vecto
     return T, here - T @ (there / max(count, 1)), here
 
 
-def _ask_centre_of_mass(  # noqa: PLR0917
-    now: Body, then: Body, stands: bool, gains: Vector, ground: Ground, moved: tuple[Matrix, Vector, Vector], b: Vector, out: Vector
+def _ask_centre_of_mass(
+    now: Body,
+    then: Body,
+    stands: bool,
+    gains: Vector,
+    ground: Ground,
+    moved: tuple[Matrix, Vector, Vector],
+    b: Vector,
+    out: Vector,
 ) -> float:
     """Write what is asked of the com and of the spin, and return how tight it is: 0 in the middle of the soles, 1 at their rim."""
     T, shift, here = moved

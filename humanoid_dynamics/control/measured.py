@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known of a robot's state from messages that come one by one, and how old it is."""
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class MeasuredState:
         """
         self.robot = robot
         self._joints = {joint.name: joint for joint in measured_joints(robot)}
-        self._mimics = [m for m in robot.mimics if m.joint in self._joints and m.leader in self._joints]
+        self._mimics = [
+            m for m in robot.mimics if m.joint in self._joints and m.leader in self._joints
+        ]
         self._needed = tuple(name for name in robot.actuated if name in self._joints)
         self._layouts: dict[tuple[str, ...], _Layout | None] = {}
         self.forget()
@@ -79,7 +82,9 @@ class MeasuredState:
         self.q, self.v = np.array(self.robot.posture), np.zeros(self.robot.nv)
         self._stamps: Vector = np.full(len(self._needed), -np.inf)
         self.estimated = np.zeros(len(self._needed), dtype=np.bool_)
-        self._earlier: dict[tuple[str, ...], tuple[float, Vector]] = {}  # stamp and positions of the last state of each layout
+        self._earlier: dict[
+            tuple[str, ...], tuple[float, Vector]
+        ] = {}  # stamp and positions of the last state of each layout
         self.joints_at = self.base_at = -np.inf
         self.fault = ""
 
@@ -88,7 +93,9 @@ class MeasuredState:
         """What has not been measured yet; empty where all has."""
         if self._needed and self.joints_at == -np.inf:
             return f"no position yet of {_few(sorted(self.stale(-np.inf)))}"
-        return "no odometry yet" if self.robot.root == "free_flyer" and self.base_at == -np.inf else ""
+        return (
+            "no odometry yet" if self.robot.root == "free_flyer" and self.base_at == -np.inf else ""
+        )
 
     def stale(self, since: float) -> tuple[str, ...]:
         """Return the joints with a motor that were not measured after a time.
@@ -96,7 +103,11 @@ class MeasuredState:
         Args:
             since: The time [s].
         """
-        return tuple(name for name, late in zip(self._needed, (self._stamps <= since).tolist(), strict=True) if late)
+        return tuple(
+            name
+            for name, late in zip(self._needed, (self._stamps <= since).tolist(), strict=True)
+            if late
+        )
 
     def explain_age(self, t: float, longest: float) -> str:
         """Return which parts of the state are older than allowed, in words; empty where none is.
@@ -121,9 +132,15 @@ class MeasuredState:
             names: Joint names, in any order.
         """
         layout = self._find_layout(names)
-        return -np.inf if layout is None or layout.needed is None else float(self._stamps[layout.needed[1]].max())
+        return (
+            -np.inf
+            if layout is None or layout.needed is None
+            else float(self._stamps[layout.needed[1]].max())
+        )
 
-    def put_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float) -> bool:
+    def put_joints(
+        self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float
+    ) -> bool:
         """Take a joint state; joints it does not name keep what was measured last, unknown ones are passed over.
 
         Args:
@@ -142,14 +159,21 @@ class MeasuredState:
             self.fault = f"joint state names no joint of {self.robot.name}, or one twice"
         else:
             own = positions[layout.which]
-            rates = velocities[layout.which] if len(velocities) else self._differentiate(tuple(names), layout, own, stamp)
+            rates = (
+                velocities[layout.which]
+                if len(velocities)
+                else self._differentiate(tuple(names), layout, own, stamp)
+            )
             if not np.abs(own).max() < FARTHEST or not np.abs(rates).max() < FASTEST:
                 self.fault = "joint state holds a number that is not finite, or much too large"
             else:
                 self.q[layout.q], self.v[layout.v] = own, rates
                 self._complete(layout, positions)
                 if layout.needed is not None:
-                    self._stamps[layout.needed[1]], self.estimated[layout.needed[1]] = stamp, not len(velocities)
+                    self._stamps[layout.needed[1]], self.estimated[layout.needed[1]] = (
+                        stamp,
+                        not len(velocities),
+                    )
                 self.joints_at = float(self._stamps.min()) if self._needed else stamp
                 self._earlier[tuple(names)] = (stamp, np.array(own))
                 self.fault = ""
@@ -198,13 +222,21 @@ class MeasuredState:
             _as_slice(known),
             _as_slice([joint.q.start for joint in joints]),
             _as_slice([joint.v.start for joint in joints]),
-            (_as_slice([i for i, _ in needed]), _as_slice([place for _, place in needed])) if needed else None,
-            tuple((i, self._joints[names[i]].q) for i in known if self._joints[names[i]].kind == "continuous"),
+            (_as_slice([i for i, _ in needed]), _as_slice([place for _, place in needed]))
+            if needed
+            else None,
+            tuple(
+                (i, self._joints[names[i]].q)
+                for i in known
+                if self._joints[names[i]].kind == "continuous"
+            ),
             np.flatnonzero([joint.kind == "continuous" for joint in joints]),
             tuple(mimic for mimic in self._mimics if mimic.joint not in names),
         )
 
-    def _differentiate(self, names: tuple[str, ...], layout: _Layout, own: Vector, stamp: float) -> Vector:
+    def _differentiate(
+        self, names: tuple[str, ...], layout: _Layout, own: Vector, stamp: float
+    ) -> Vector:
         """Return smoothed slopes of positions since the last state of these joints; what is known where time has not gone on."""
         known: Vector = self.v[layout.v]
         before, positions = self._earlier.get(names, (np.inf, own))
@@ -234,4 +266,8 @@ def _few(names: Sequence[str]) -> str:
 def _as_slice(numbers: Sequence[int]) -> Places:
     """Return places that follow each other as a slice, which is faster."""
     places, first = np.array(numbers, dtype=np.intp), numbers[0]
-    return slice(first, first + len(places)) if np.array_equal(places, np.arange(first, first + len(places))) else places
+    return (
+        slice(first, first + len(places))
+        if np.array_equal(places, np.arange(first, first + len(places)))
+        else places
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint position control."""
 
 from __future__ import annotations

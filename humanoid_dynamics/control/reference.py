@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference that comes in pieces, read at any time; where it jumps, it is blended."""
 
 from __future__ import annotations
@@ -90,10 +91,16 @@ class Reference:
         self._plain = np.flatnonzero(~endless)
         self._q_at = np.array([self._joints[i].q.start for i in self._plain], dtype=np.intp)
         self._endless = [(i, self._joints[i].q) for i in np.flatnonzero(endless)]
-        self._lowest, self._highest = np.full(len(endless), -FARTHEST), np.full(len(endless), FARTHEST)
+        self._lowest, self._highest = (
+            np.full(len(endless), -FARTHEST),
+            np.full(len(endless), FARTHEST),
+        )
         self._lowest[self._plain] = np.maximum(robot.limits.lower[self._q_at], -FARTHEST)
         self._highest[self._plain] = np.minimum(robot.limits.upper[self._q_at], FARTHEST)
-        self._ends = (self._lowest - BEYOND, self._highest + BEYOND)  # of what is sent while a jump is smoothed
+        self._ends = (
+            self._lowest - BEYOND,
+            self._highest + BEYOND,
+        )  # of what is sent while a jump is smoothed
         self._fastest: Vector = np.minimum(robot.limits.velocity[self._v_at], FARTHEST)
         self._smoother = JumpSmoother(self._fastest, np.flatnonzero(endless), blend)
         self._tracks, self._base = Track(), Track()
@@ -137,7 +144,9 @@ class Reference:
         self._pose = self._find_pose(q)
         self._smoother.start(self._rest[:, 0].copy(), self._pose)
 
-    def put_joints(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> bool:
+    def put_joints(
+        self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]
+    ) -> bool:
         """Take a piece of joint trajectory; joints it does not name keep what they last were asked.
 
         Args:
@@ -152,11 +161,15 @@ class Reference:
         if self.fault:
             return False
         columns = np.array([self._index[name] for name in names])
-        rows = np.repeat((self._tracks.rows[-1] if self._tracks.rows else self._rest)[None], len(times), axis=0)
+        rows = np.repeat(
+            (self._tracks.rows[-1] if self._tracks.rows else self._rest)[None], len(times), axis=0
+        )
         rows[:, :, 1:] = 0.0
         rows[:, columns, 0] = table["positions"]
         if self._checked:
-            rows[:, columns, 0] = np.clip(table["positions"], self._lowest[columns], self._highest[columns])
+            rows[:, columns, 0] = np.clip(
+                table["positions"], self._lowest[columns], self._highest[columns]
+            )
         for place, name in ((1, "velocities"), (2, "accelerations")):
             if name in table:
                 rows[:, columns, place] = table[name]
@@ -176,7 +189,9 @@ class Reference:
             slopes[1:-1] = (positions[2:] - positions[:-2]) / (t[2:] - t[:-2])[:, None]
         before = bisect_left(self._tracks.times, times[0]) - 1
         if len(t) == 1 and before >= 0 and t[0] - NS * self._tracks.times[before] <= STREAM:
-            slopes[0] = (positions[0] - self._tracks.rows[before][columns, 0]) / (t[0] - NS * self._tracks.times[before])
+            slopes[0] = (positions[0] - self._tracks.rows[before][columns, 0]) / (
+                t[0] - NS * self._tracks.times[before]
+            )
         return slopes
 
     def put_base(self, times: Sequence[int], rows: Matrix) -> bool:
@@ -244,7 +259,11 @@ class Reference:
         """Return a sample as configuration, velocity and acceleration, those of the base in its own axes."""
         n = len(self._joints)
         q, v, a = np.array(self.robot.posture), np.zeros(self.robot.nv), np.zeros(self.robot.nv)
-        place = np.minimum(np.maximum(sample.place, self._ends[0]), self._ends[1]) if self._checked else sample.place
+        place = (
+            np.minimum(np.maximum(sample.place, self._ends[0]), self._ends[1])
+            if self._checked
+            else sample.place
+        )
         q[self._q_at] = place[self._plain]
         for i, at in self._endless:
             q[at] = np.cos(place[i]), np.sin(place[i])
@@ -259,7 +278,11 @@ class Reference:
 
     def _find_pose(self, q: Vector) -> Vector:
         """Return the pose of a free base; one that is at rest in the origin elsewhere."""
-        pose: Vector = np.array(q[:7]) if self.robot.root == "free_flyer" else np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        pose: Vector = (
+            np.array(q[:7])
+            if self.robot.root == "free_flyer"
+            else np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        )
         return pose
 
     def _read_base(self, t: int) -> tuple[Vector, Vector, Vector]:
@@ -270,18 +293,24 @@ class Reference:
         if h == 0.0:
             return row[:7], zero, zero
         after = self._base.rows[k + 1]
-        linear = _hermite(np.column_stack((row[:3], row[7:10])), np.column_stack((after[:3], after[7:10])), s, h)
+        linear = _hermite(
+            np.column_stack((row[:3], row[7:10])), np.column_stack((after[:3], after[7:10])), s, h
+        )
         first = pin.Quaternion(row[3:7]).matrix()
         turn = pin.log3(pin.Quaternion(after[3:7]).matrix() @ first.T)
         # Along rotation vectors from the first knot on: one cubic for all coordinates keeps the centre of mass as smooth as it was sent.
         rates = np.column_stack((row[10:13], after[10:13] - 0.5 * np.cross(turn, after[10:13])))
-        angular = _hermite(np.column_stack((np.zeros(3), rates[:, 0])), np.column_stack((turn, rates[:, 1])), s, h)
+        angular = _hermite(
+            np.column_stack((np.zeros(3), rates[:, 0])), np.column_stack((turn, rates[:, 1])), s, h
+        )
         phi = angular[:, 0]
         pose = np.concatenate((linear[:, 0], pin.Quaternion(pin.exp3(phi) @ first).coeffs()))
         omega, alpha = (angular[:, k] + 0.5 * np.cross(phi, angular[:, k]) for k in (1, 2))
         return pose, np.concatenate((linear[:, 1], omega)), np.concatenate((linear[:, 2], alpha))
 
-    def _object_to(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> str:
+    def _object_to(
+        self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]
+    ) -> str:
         unknown = [name for name in names if name not in self._index]
         if unknown:
             return f"joint trajectory: names {unknown[0]!r}, which is no joint of {self.robot.name}"
@@ -294,9 +323,13 @@ class Reference:
                 return f"joint trajectory: {name} of shape {values.shape}, expected {(len(times), len(names))}"
             if not np.isfinite(values).all():
                 return f"joint trajectory: {name} hold a number that is not finite"
-        return _object_to_times(times) or (self._object_to_motion(names, times, table) if self._checked else "")
+        return _object_to_times(times) or (
+            self._object_to_motion(names, times, table) if self._checked else ""
+        )
 
-    def _object_to_motion(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> str:
+    def _object_to_motion(
+        self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]
+    ) -> str:
         """Return where a piece is beyond the limits of a joint, given or between two points; empty where it is nowhere."""
         columns = np.array([self._index[name] for name in names])
         positions, fastest = table["positions"], FASTER * self._fastest[columns]
@@ -305,7 +338,10 @@ class Reference:
         if beyond[k, i] > BEYOND:
             low, high = self._lowest[columns[i]], self._highest[columns[i]]
             return f"joint trajectory: {names[i]} at {positions[k, i]:.4g} in point {k}, expected {low:.4g} to {high:.4g}"
-        speeds = [np.abs(np.diff(positions, axis=0)) / (NS * np.diff(np.array(times, dtype=np.int64)))[:, None]]
+        speeds = [
+            np.abs(np.diff(positions, axis=0))
+            / (NS * np.diff(np.array(times, dtype=np.int64)))[:, None]
+        ]
         speeds += [np.abs(table["velocities"])] if "velocities" in table else []
         for found in speeds:
             if (found > fastest).any():
@@ -326,9 +362,13 @@ def measured_joints(robot: RobotModel) -> tuple[Joint, ...]:
     odd = [joint.name for joint in robot.joints if joint.kind in {"spherical", "universal"}]
     if odd:
         raise UnsupportedRobotError(
-            "joint states and trajectories", odd, "one position cannot represent these joints of several degrees of freedom"
+            "joint states and trajectories",
+            odd,
+            "one position cannot represent these joints of several degrees of freedom",
         )
-    return tuple(joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start)
+    return tuple(
+        joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start
+    )
 
 
 def joint_position(joint: Joint, q: Vector) -> float:
@@ -347,7 +387,11 @@ def _object_to_times(times: Sequence[int]) -> str:
         return "trajectory: has no point"
     if len(times) > MOST_POINTS:
         return f"trajectory: has {len(times)} points, expected at most {MOST_POINTS}"
-    return "" if (np.diff(np.array(times, dtype=np.int64)) > 0).all() else "trajectory: its times do not ascend"
+    return (
+        ""
+        if (np.diff(np.array(times, dtype=np.int64)) > 0).all()
+        else "trajectory: its times do not ascend"
+    )
 
 
 def _object_to_base(times: Sequence[int], rows: Matrix) -> str:
@@ -355,10 +399,16 @@ def _object_to_base(times: Sequence[int], rows: Matrix) -> str:
     if np.abs(rows[:, :3]).max() > FARTHEST:
         return f"base trajectory: {np.abs(rows[:, :3]).max():.4g} m from the origin, expected at most {FARTHEST:g}"
     spans = NS * np.diff(np.array(times, dtype=np.int64))[:, None]
-    for at, most, unit in ((slice(7, 10), BASE_SPEEDS[0], "m/s"), (slice(10, 13), BASE_SPEEDS[1], "rad/s")):
+    for at, most, unit in (
+        (slice(7, 10), BASE_SPEEDS[0], "m/s"),
+        (slice(10, 13), BASE_SPEEDS[1], "rad/s"),
+    ):
         if np.abs(rows[:, at]).max() > 2.0 * most:
             return f"base trajectory: {np.abs(rows[:, at]).max():.4g} {unit}, expected at most {2.0 * most:g}"
-    if len(rows) > 1 and (np.abs(np.diff(rows[:, :3], axis=0)) / spans).max() > 2.0 * BASE_SPEEDS[0]:
+    if (
+        len(rows) > 1
+        and (np.abs(np.diff(rows[:, :3], axis=0)) / spans).max() > 2.0 * BASE_SPEEDS[0]
+    ):
         return f"base trajectory: {(np.abs(np.diff(rows[:, :3], axis=0)) / spans).max():.4g} m/s between points"
     return ""
 
@@ -374,4 +424,6 @@ def _hermite(first: Matrix, second: Matrix, s: float, h: float) -> Matrix:
     position = p + s * (m + s * (c2 + s * c3))
     if h <= CLOSE:
         return np.column_stack((position, (m + s * (n - m)) / h, (n - m) / h**2))
-    return np.column_stack((position, (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, (2.0 * c2 + 6.0 * s * c3) / h**2))
+    return np.column_stack(
+        (position, (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, (2.0 * c2 + 6.0 * s * c3) / h**2)
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes to motors when nobody can be believed: nothing, damping, or the torques that hold, fading."""
 
 from __future__ import annotations
@@ -56,23 +57,35 @@ class SafeTorques:
         if kind not in KINDS:
             raise UnknownNameError("safe output", kind, KINDS)
         if kind == "gravity_hold" and robot is None:
-            raise UnsupportedRobotError("safe output gravity_hold", names[:3], "requires a robot model, received joint names only")
+            raise UnsupportedRobotError(
+                "safe output gravity_hold",
+                names[:3],
+                "requires a robot model, received joint names only",
+            )
         self.kind = kind
         self._index = {name: i for i, name in enumerate(names)}
         self._fade_out_duration = fade_out_duration
         self._gain = damping * np.minimum(check_vector("limits", limits, len(names)), 1e6)
         if robot is not None:
-            self._gain = np.minimum(self._gain, SHARE_OF_STABLE / period * joint_inertia(robot, names))
+            self._gain = np.minimum(
+                self._gain, SHARE_OF_STABLE / period * joint_inertia(robot, names)
+            )
         self._zero = read_only(np.zeros(len(names)))
         self._v: Vector = np.zeros(len(names))
-        self._order = np.array([robot.actuated.index(name) for name in names]) if robot is not None else None
-        self._holding = HoldingTorques(robot) if robot is not None and kind == "gravity_hold" else None
+        self._order = (
+            np.array([robot.actuated.index(name) for name in names]) if robot is not None else None
+        )
+        self._holding = (
+            HoldingTorques(robot) if robot is not None and kind == "gravity_hold" else None
+        )
         self._heard: tuple[Sequence[str], Vector] | None = None
 
     def begin(self) -> None:
         """Called at a fault."""
 
-    def observe(self, names: Sequence[str], positions: Vector, velocities: Vector, now: float = 0.0) -> None:
+    def observe(
+        self, names: Sequence[str], positions: Vector, velocities: Vector, now: float = 0.0
+    ) -> None:
         """Take a joint state; what is not finite, or no joint of these, is passed over.
 
         Args:
@@ -86,7 +99,11 @@ class SafeTorques:
             for name, v in zip(names, velocities, strict=True):
                 if name in self._index:
                     self._v[self._index[name]] = v
-        if self._holding is not None and len(positions) == len(names) and np.isfinite(positions).all():
+        if (
+            self._holding is not None
+            and len(positions) == len(names)
+            and np.isfinite(positions).all()
+        ):
             self._heard = (list(names), np.array(positions))
 
     def torques(self, elapsed: float, now: float = 0.0) -> Vector:
@@ -100,11 +117,19 @@ class SafeTorques:
         if self.kind == "zero":
             return self._zero
         tau = -self._gain * self._v
-        if self._holding is not None and self._order is not None and elapsed < self._fade_out_duration:
+        if (
+            self._holding is not None
+            and self._order is not None
+            and elapsed < self._fade_out_duration
+        ):
             if self._heard is not None:
                 self._holding.observe(*self._heard)
                 self._heard = None
-            tau = tau + (1.0 - elapsed / self._fade_out_duration) * self._holding.command(0.0).tau[self._order]
+            tau = (
+                tau
+                + (1.0 - elapsed / self._fade_out_duration)
+                * self._holding.command(0.0).tau[self._order]
+            )
         return tau
 
 
@@ -117,4 +142,9 @@ def joint_inertia(robot: RobotModel, names: Sequence[str]) -> Vector:
     """
     data = robot.data()
     pin.crba(robot.model, data, robot.posture)
-    return np.array([data.M[robot.actuated_v[i], robot.actuated_v[i]] for i in (robot.actuated.index(name) for name in names)])
+    return np.array(
+        [
+            data.M[robot.actuated_v[i], robot.actuated_v[i]]
+            for i in (robot.actuated.index(name) for name in names)
+        ]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Driving a snake robot: measured state and a heading in, joint torques out, at every tick of a control loop."""
 
 from __future__ import annotations
@@ -22,10 +23,19 @@ class SnakeDriverStatus(StatusEnum):
 
     DRIVING = "DRIVING", "the head swings about the heading"
     WAITING = "WAITING", "no heading has come; torques are zero"
-    SINGULAR = "SINGULAR", "torques are reduced near a straight or circular shape, where they produce no propulsion"
+    SINGULAR = (
+        "SINGULAR",
+        "torques are reduced near a straight or circular shape, where they produce no propulsion",
+    )
     GRIPPING = "GRIPPING", "torques are reduced so that no wheel slips"
-    SLIPPING = "SLIPPING", "a wheel needs more side force than its friction allows and slips sideways"
-    SATURATED = "SATURATED", "a joint needs more torque than its limit; all torques are scaled down together"
+    SLIPPING = (
+        "SLIPPING",
+        "a wheel needs more side force than its friction allows and slips sideways",
+    )
+    SATURATED = (
+        "SATURATED",
+        "a joint needs more torque than its limit; all torques are scaled down together",
+    )
     STALE = "STALE", "the state is older than the timeout; the last torques fade to zero"
     INVALID_INPUT = (
         "INVALID_INPUT",
@@ -112,7 +122,11 @@ class SnakeDriver:
         self._snake = find_snake(robot)
         idle = [joint.name for joint in self._snake.joints if joint.name not in robot.actuated]
         if idle or self._snake.model.n < 3:
-            raise UnsupportedRobotError("driving a snake", idle or [robot.name], "requires two or more joints, each with a motor")
+            raise UnsupportedRobotError(
+                "driving a snake",
+                idle or [robot.name],
+                "requires two or more joints, each with a motor",
+            )
         self.robot, self._gait = robot, gait
         self._friction, self._turn_rate, self._ease, self._timeout, self._fade_out_duration = (
             friction,
@@ -133,7 +147,9 @@ class SnakeDriver:
         self._began = self._last = 0.0
         self._sent = read_only(np.zeros(len(self.robot.actuated)))
 
-    def tick(self, t: float, q: Vector, v: Vector, heading: float | None = None, age: float = 0.0) -> Drive:
+    def tick(
+        self, t: float, q: Vector, v: Vector, heading: float | None = None, age: float = 0.0
+    ) -> Drive:
         """Return the torques of this period.
 
         Args:
@@ -150,7 +166,9 @@ class SnakeDriver:
             ShapeError: If the state has the wrong size.
         """
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,):
-            raise ShapeError("q, v", f"shapes {q.shape}, {v.shape}", f"({self.robot.nq},), ({self.robot.nv},)")
+            raise ShapeError(
+                "q, v", f"shapes {q.shape}, {v.shape}", f"({self.robot.nq},), ({self.robot.nv},)"
+            )
         complaint = self._take_heading(heading)
         if not age <= self._timeout:
             return self._fade(age)
@@ -161,7 +179,11 @@ class SnakeDriver:
             return self._stand_by(status, complaint or status.description)
         with np.errstate(all="ignore"):  # numbers beyond all bounds have a status
             drive = self._drive(t, q, v, self._goal)
-        return replace(drive, status=SnakeDriverStatus.INVALID_INPUT, reason=complaint) if complaint else drive
+        return (
+            replace(drive, status=SnakeDriverStatus.INVALID_INPUT, reason=complaint)
+            if complaint
+            else drive
+        )
 
     def _take_heading(self, heading: float | None) -> str:
         """Take a heading; return what is wrong with it."""
@@ -188,7 +210,9 @@ class SnakeDriver:
         tau = np.zeros(len(self.robot.actuated))
         tau[self._places] = torques
         self._sent = read_only(tau)
-        return Drive(self._sent, status, reason, aim, float(theta[-1]), read_only(lam), float(margins.min()))
+        return Drive(
+            self._sent, status, reason, aim, float(theta[-1]), read_only(lam), float(margins.min())
+        )
 
     def _advance(self, t: float, head: float, goal: float) -> tuple[float, SerpentineGait]:
         """Move the aim toward the goal, the short way round, and return it with the gait of this moment."""
@@ -200,26 +224,42 @@ class SnakeDriver:
         self._last = t
         share = (t - self._began) / self._ease
         gait = self._gait
-        return self._aim, gait if share >= 1.0 else replace(gait, swing=share * gait.swing, speed=share * gait.speed)
+        return self._aim, gait if share >= 1.0 else replace(
+            gait, swing=share * gait.swing, speed=share * gait.speed
+        )
 
-    def _judge(self, answer: SnakeTorques, peak: float, part: float, margins: Vector) -> tuple[SnakeDriverStatus, str]:
+    def _judge(
+        self, answer: SnakeTorques, peak: float, part: float, margins: Vector
+    ) -> tuple[SnakeDriverStatus, str]:
         if peak > 1.0:
             return SnakeDriverStatus.SATURATED, f"{peak:.3g} times what a motor gives"
         if answer.status is SnakeStatus.SATURATED:
             return SnakeDriverStatus.SATURATED, answer.reason
         worst = int(np.argmin(margins))
         if margins[worst] < 0.0:
-            return SnakeDriverStatus.SLIPPING, f"{self.robot.wheels[worst].name} lacks {-margins[worst]:.3g} N"
+            return (
+                SnakeDriverStatus.SLIPPING,
+                f"{self.robot.wheels[worst].name} lacks {-margins[worst]:.3g} N",
+            )
         if part < 1.0:
             return SnakeDriverStatus.GRIPPING, f"{part:.0%} of the torques are given"
         if answer.missing_share > MOST_MISSING:
-            return SnakeDriverStatus.SINGULAR, f"{answer.missing_share:.0%} of the wanted force is left out: {answer.reason}"
+            return (
+                SnakeDriverStatus.SINGULAR,
+                f"{answer.missing_share:.0%} of the wanted force is left out: {answer.reason}",
+            )
         return SnakeDriverStatus.DRIVING, ""
 
     def _fade(self, age: float) -> Drive:
-        left = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
+        left = (
+            max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration)
+            if np.isfinite(age)
+            else 0.0
+        )
         self._aim = None  # the next good state eases in
-        return Drive(read_only(left * self._sent), SnakeDriverStatus.STALE, f"the state is {age:.3g} s old")
+        return Drive(
+            read_only(left * self._sent), SnakeDriverStatus.STALE, f"the state is {age:.3g} s old"
+        )
 
     def _stand_by(self, status: SnakeDriverStatus, reason: str) -> Drive:
         self.reset()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a robot can push: the polygon of the soles it stands on, and the point in it nearest to a wanted one."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Support:
         """
         self.corners = convex_hull(points)
         self.middle: Vector = self.corners.mean(axis=0) if len(self.corners) else np.zeros(2)
-        self._A, self._b = half_planes(self.corners) if len(self.corners) >= 3 else (np.zeros((0, 2)), np.zeros(0))
+        self._A, self._b = (
+            half_planes(self.corners) if len(self.corners) >= 3 else (np.zeros((0, 2)), np.zeros(0))
+        )
         inside = self._b - self._A @ self.middle
         self._b = self._b - np.minimum(margin, 0.9 * inside)
 
@@ -63,5 +66,8 @@ def place_corners(data: pin.Data, surfaces: Iterable[ContactSurface]) -> Matrix:
         data: With frames placed.
         surfaces: The surfaces.
     """
-    placed = [surface.vertices @ data.oMf[surface.frame].rotation.T + data.oMf[surface.frame].translation for surface in surfaces]
+    placed = [
+        surface.vertices @ data.oMf[surface.frame].rotation.T + data.oMf[surface.frame].translation
+        for surface in surfaces
+    ]
     return np.vstack(placed)[:, :2] if placed else np.zeros((0, 2))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accelerations that keep a robot in balance on its feet and near a reference motion.
 
 Rows are wishes about accelerations: soles that stand stay where they are, the centre of mass moves as its capture point asks, soles in the
@@ -24,7 +25,11 @@ from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 LOCAL, ALIGNED = pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 MOVED = 4e-3  # m; soles that stand and move by more against each other have a new polygon
 ARM = 0.1  # m; a turn of a sole moves a point so far from its origin
-BASE_LINEAR, BASE_ANGULAR, JOINTS = 10.0, 1.0, 1.0  # mobility of coordinates: what the least-squares solve may change them
+BASE_LINEAR, BASE_ANGULAR, JOINTS = (
+    10.0,
+    1.0,
+    1.0,
+)  # mobility of coordinates: what the least-squares solve may change them
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,12 @@ class WholeBodyLaw:
     """
 
     def __init__(
-        self, robot: RobotModel, soles: tuple[str, ...] | None = None, gains: Gains | None = None, *, compiled: bool | None = False
+        self,
+        robot: RobotModel,
+        soles: tuple[str, ...] | None = None,
+        gains: Gains | None = None,
+        *,
+        compiled: bool | None = False,
     ) -> None:
         """Prepare.
 
@@ -101,21 +111,31 @@ class WholeBodyLaw:
             UnknownNameError: If a surface does not exist.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("balance", [robot.root], "requires a floating base, received root")
+            raise UnsupportedRobotError(
+                "balance", [robot.root], "requires a floating base, received root"
+            )
         self.robot, self.gains = robot, gains or Gains()
         self.names = robot.stance if soles is None else soles
         self._surfaces = tuple(robot.surface(name) for name in self.names)
         self._data, self._wanted_data = robot.data(), robot.data()
         nv, rows = robot.nv, 8 + 6 * len(self.names)
         n = len(self.names)
-        self._zero, self._momentum, self._per_mass = np.zeros(nv), np.zeros((6, nv)), 1.0 / robot.mass
-        self._mobility = np.concatenate((np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS)))
+        self._zero, self._momentum, self._per_mass = (
+            np.zeros(nv),
+            np.zeros((6, nv)),
+            1.0 / robot.mass,
+        )
+        self._mobility = np.concatenate(
+            (np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS))
+        )
         self._A: Matrix = np.zeros((rows, nv))
         self._A[3:6, 3:6] = np.eye(3)
         self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
         self._now, self._then = _room(n, 6), _room(n, 12)
         g = self.gains
-        self._gains = np.array((*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture, g.unwind, g.lean))
+        self._gains = np.array(
+            (*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture, g.unwind, g.lean)
+        )
         self._out: Vector = np.zeros(16)
         self._seen: Wanted | None = None
         self._closed: tuple[bool, ...] = ()
@@ -125,7 +145,14 @@ class WholeBodyLaw:
         self._write_rows = compile_kernel(write_rows, PARTS) if compiles else write_rows
         self._has_moved = compile_kernel(has_moved) if compiles else has_moved
         system = (self._A, self._b, self._softness)
-        needs = (self._data, self._surfaces, self._now, system, self._mobility, (*g.joint, g.fastest))
+        needs = (
+            self._data,
+            self._surfaces,
+            self._now,
+            system,
+            self._mobility,
+            (*g.joint, g.fastest),
+        )
         self._kernels = LawKernels(robot, *needs) if compiles else None
         self.shift: Vector = self._out[9:12]
         self.pressure: Vector = self._out[12:14]
@@ -160,7 +187,9 @@ class WholeBodyLaw:
         self._soles[0] = closed
         ground = self._find_support(closed, self._soles[0])
         rows = (self._A, self._b, self._softness)
-        self._write_rows(self._now, self._then, v, self._soles, self._gains, ground, rows, self._out)
+        self._write_rows(
+            self._now, self._then, v, self._soles, self._gains, ground, rows, self._out
+        )
         if self._kernels is None:
             return self._solve(self._follow_joints(q, v, wanted))
         return self._kernels.solve(pin.difference(model, q, wanted.q), v, (wanted.v, wanted.a))
@@ -170,7 +199,9 @@ class WholeBodyLaw:
         model, data, A = self.robot.model, self._data, self._A
         pin.forwardKinematics(model, data, q, v, self._zero)
         com, place, turn, drift, root, rates = self._now
-        momentum = np.multiply(data.Ag, self._per_mass, out=self._momentum)  # linear, then angular about the com, per mass
+        momentum = np.multiply(
+            data.Ag, self._per_mass, out=self._momentum
+        )  # linear, then angular about the com, per mass
         bias = (data.dAg @ v) * self._per_mass
         com[0], com[1], com[2] = data.com[0], momentum[:3] @ v, bias[:3]
         root[:], rates[0], rates[1] = data.oMi[1].rotation, v[3:6], momentum[3:] @ v
@@ -198,7 +229,9 @@ class WholeBodyLaw:
             X = pin.updateFramePlacement(model, data, surface.frame)
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
             onward[k, :6] = pin.getFrameVelocity(model, data, surface.frame, ALIGNED).vector
-            onward[k, 6:] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+            onward[k, 6:] = pin.getFrameClassicalAcceleration(
+                model, data, surface.frame, ALIGNED
+            ).vector
         standing = [k for k in range(len(closed)) if closed[k]]
         if standing:  # soles that stand stay where they are: the reference is moved with the slowest, others may have touched early
             k = min(standing, key=lambda k: float(onward[k, :3] @ onward[k, :3]))
@@ -207,7 +240,9 @@ class WholeBodyLaw:
         onward[:, 2] -= self.sinking
         self._seen = wanted
 
-    def _find_support(self, closed: tuple[bool, ...], stands: Vector) -> tuple[Matrix, Vector, Vector]:
+    def _find_support(
+        self, closed: tuple[bool, ...], stands: Vector
+    ) -> tuple[Matrix, Vector, Vector]:
         """Return half planes and middle of the polygon of the soles that stand, seen from their mean place.
 
         It is found anew where they are others than before or have moved against each other.

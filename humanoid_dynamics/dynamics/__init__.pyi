@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .audit import Audit as Audit
 from .audit import take_audit as take_audit
 from .change import Change as Change

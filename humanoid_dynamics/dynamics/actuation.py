@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motors on generalized and on dependent coordinates, and the torques among them that move nothing: the shape of S [CK, fig. 6]."""
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ def match_motors(dep: Indices, indep: Indices, actuated: Indices) -> MotorPatter
     rows = [row for row, coordinate in enumerate(dep.tolist()) if coordinate in driven]
     wanted = np.zeros((len(dep), 1 + len(rows)), order="F")
     wanted[rows, range(1, 1 + len(rows))] = 1.0
-    return MotorPattern(dep, bool(len(indep)) and driven.issuperset(indep.tolist()), wanted, read_only(np.zeros(len(indep))))
+    return MotorPattern(
+        dep,
+        bool(len(indep)) and driven.issuperset(indep.tolist()),
+        wanted,
+        read_only(np.zeros(len(indep))),
+    )
 
 
 def balance_internally(torque: Vector, patterns: Matrix, cost: Vector | None = None) -> Vector:
@@ -58,5 +64,7 @@ def balance_internally(torque: Vector, patterns: Matrix, cost: Vector | None = N
         (p,) shares; the torques torque + P^T x give the same motion at the least cost.
     """
     weighted = patterns if cost is None else patterns * cost
-    shares: Vector = lapack.dposv(weighted.dot(patterns.T), weighted.dot(torque), overwrite_a=1, overwrite_b=1)[1]
+    shares: Vector = lapack.dposv(
+        weighted.dot(patterns.T), weighted.dot(torque), overwrite_a=1, overwrite_b=1
+    )[1]
     return np.negative(shares, out=shares)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What nature keeps: energy and momentum of the whole mechanism."""
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def take_audit(mechanism: Mechanism, q: Vector, v: Vector) -> Audit:
     return Audit(0.5 * float(v @ M @ v), potential, linear, angular, float(closure), float(slip))
 
 
-def measure_power(mechanism: Mechanism, v: Vector, tau: Vector, force: Vector | None = None) -> float:
+def measure_power(
+    mechanism: Mechanism, v: Vector, tau: Vector, force: Vector | None = None
+) -> float:
     """Return the power motors and applied forces put in, tau^T S v + f^T v [W].
 
     Args:

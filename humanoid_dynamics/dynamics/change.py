@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Structure changes while running: all events of one instant, then one impact [SV, sec. 4]."""
 
 from __future__ import annotations
@@ -75,7 +76,11 @@ def apply_events(
 
 
 def _apply(
-    mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None, close: Closing | None
+    mechanism: Mechanism,
+    state: State,
+    events: Sequence[Event],
+    restitution: Mapping[str, float] | None,
+    close: Closing | None,
 ) -> Change:
     for event in events:
         if isinstance(event, Break):
@@ -99,7 +104,12 @@ def _edit(mechanism: Mechanism, event: Event) -> None:
     elif isinstance(event, Connect):
         constraints.add(build_loop(mechanism.robot, event.loop))
     elif isinstance(event, Touch):
-        constraints.add(hold(build_contact(mechanism.robot, event.surface, vertices=event.vertices), mechanism.kinematics))
+        constraints.add(
+            hold(
+                build_contact(mechanism.robot, event.surface, vertices=event.vertices),
+                mechanism.kinematics,
+            )
+        )
 
 
 def _break(mechanism: Mechanism, state: State, event: Break) -> tuple[Mechanism, State]:
@@ -110,6 +120,9 @@ def _break(mechanism: Mechanism, state: State, event: Break) -> tuple[Mechanism,
     motors = [old.coordinates[index] for index in mechanism.actuated]
     kept = [name for name in motors if name in new.coordinates]
     space = CoordinatePartition(new.nv)
-    return Mechanism(new, ConstraintSet(new, blocks, length=mechanism.constraints.length), null_space=space, actuated=kept), transfer(
-        old, new, state
-    )
+    return Mechanism(
+        new,
+        ConstraintSet(new, blocks, length=mechanism.constraints.length),
+        null_space=space,
+        actuated=kept,
+    ), transfer(old, new, state)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closing what has come apart: positions by Gauss-Newton on the closure error."""
 
 from __future__ import annotations
@@ -36,7 +37,13 @@ class ClosureResult:
 
 
 def close_position(
-    mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (), tolerance: float = 1e-12, most: int = 50, weighed: bool = False
+    mechanism: Mechanism,
+    q: Vector,
+    *,
+    held: Iterable[str] = (),
+    tolerance: float = 1e-12,
+    most: int = 50,
+    weighed: bool = False,
 ) -> ClosureResult:
     """Move a configuration by as little as possible until all position errors vanish.
 
@@ -70,9 +77,15 @@ def close_position(
             break
         J = (constraints.scale[:, None] * constraints.jacobian(kinematics))[:, free]
         step = np.zeros(mechanism.robot.nv)
-        step[free] = -_solve(mechanism, J, error, free) if weighed else -decompose(J, STEP_TOLERANCE).solve(error)
+        step[free] = (
+            -_solve(mechanism, J, error, free)
+            if weighed
+            else -decompose(J, STEP_TOLERANCE).solve(error)
+        )
         q = pin.integrate(mechanism.robot.model, q, _bounded(step))
-    status = DynamicsStatus.OK if residual <= max(tolerance, 1e-9) else DynamicsStatus.INCONSISTENT_INPUT
+    status = (
+        DynamicsStatus.OK if residual <= max(tolerance, 1e-9) else DynamicsStatus.INCONSISTENT_INPUT
+    )
     return ClosureResult(np.array(best), residual, used, status)
 
 
@@ -95,4 +108,6 @@ def _free_coordinates(mechanism: Mechanism, held: Iterable[str]) -> Indices:
         if name not in coordinates:
             raise UnknownNameError("coordinate", name, coordinates)
         fixed.add(coordinates.index(name))
-    return np.array([index for index in range(mechanism.robot.nv) if index not in fixed], dtype=np.intp)
+    return np.array(
+        [index for index in range(mechanism.robot.nv) if index not in fixed], dtype=np.intp
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by Pinocchio's compiled proximal algorithm, for loops that step: the same answer as ``solve_forward``, sooner.
 
 It knows welds, ball joints, flat faces and points; anything else goes the way of ``solve_forward``.  It reports no rank: whoever wants to
@@ -60,7 +61,9 @@ class CompiledForward:
         self._follow()
         return self._known
 
-    def solve(self, q: Vector, v: Vector, tau: Vector, force: Vector | None = None) -> CompiledResult:
+    def solve(
+        self, q: Vector, v: Vector, tau: Vector, force: Vector | None = None
+    ) -> CompiledResult:
         """Return how the mechanism accelerates.
 
         Args:
@@ -82,9 +85,17 @@ class CompiledForward:
         mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
         applied = mechanism.spread(tau, force)
         if not all_finite(q, v, applied):
-            return CompiledResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), DynamicsStatus.INVALID_INPUT)
+            return CompiledResult(
+                np.zeros(mechanism.robot.nv),
+                np.zeros(mechanism.constraints.size),
+                DynamicsStatus.INVALID_INPUT,
+            )
         model, data = mechanism.robot.model, self._data
-        a = np.array(pin.constraintDynamics(model, data, q, v, applied, self._models, self._works, self._settings))
+        a = np.array(
+            pin.constraintDynamics(
+                model, data, q, v, applied, self._models, self._works, self._settings
+            )
+        )
         return CompiledResult(a, self._forces(), DynamicsStatus.OK)
 
     def _follow(self) -> None:
@@ -98,21 +109,31 @@ class CompiledForward:
         contacts = [_compile(block, self._mechanism.robot.model) for block in blocks]
         known = [contact for contact in contacts if contact is not None]
         self._known = len(known) == len(contacts)
-        self._models, self._works = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self._models, self._works = (
+            pin.StdVec_RigidConstraintModel(),
+            pin.StdVec_RigidConstraintData(),
+        )
         if not self._known:
             return
         for contact in known:
             self._models.append(contact)
             self._works.append(contact.createData())
-        pin.initConstraintDynamics(self._mechanism.robot.model, self._data, self._models, self._works)
-        self._parts = [(block, len(block.labels), work) for block, work in zip(blocks, self._works, strict=True)]
+        pin.initConstraintDynamics(
+            self._mechanism.robot.model, self._data, self._models, self._works
+        )
+        self._parts = [
+            (block, len(block.labels), work)
+            for block, work in zip(blocks, self._works, strict=True)
+        ]
 
     def _forces(self) -> Vector:
         """Collect the constraint forces, in axes of frame B for loops and of the world for contacts."""
         forces: list[Vector] = [np.zeros(0)]
         for block, count, work in self._parts:
             force = work.contact_force.vector[:count]
-            forces.append(_turn(self._axes(block), force) if isinstance(block, LoopBlock) else force)
+            forces.append(
+                _turn(self._axes(block), force) if isinstance(block, LoopBlock) else force
+            )
         return np.concatenate(forces)
 
     def _axes(self, block: LoopBlock) -> Matrix:
@@ -131,6 +152,12 @@ def _compile(block: ConstraintBlock, model: pin.Model) -> pin.RigidConstraintMod
     if isinstance(block, LoopBlock) and block.kind in LOOPS and block.A.joint:
         frames = (block.A.joint, block.A.X_JF, block.B.joint, block.B.X_JF)
         return pin.RigidConstraintModel(LOOPS[block.kind], model, *frames, pin.LOCAL)
-    if isinstance(block, ContactBlock) and block.kind in CONTACTS and bool((np.eye(3) == block.R_WG).all()):
-        return pin.RigidConstraintModel(CONTACTS[block.kind], model, block.C.joint, block.C.X_JF, pin.LOCAL_WORLD_ALIGNED)
+    if (
+        isinstance(block, ContactBlock)
+        and block.kind in CONTACTS
+        and bool((np.eye(3) == block.R_WG).all())
+    ):
+        return pin.RigidConstraintModel(
+            CONTACTS[block.kind], model, block.C.joint, block.C.X_JF, pin.LOCAL_WORLD_ALIGNED
+        )
     return None

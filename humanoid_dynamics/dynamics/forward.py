@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics: from torques to accelerations and constraint forces [CK, eq. 23-24], by Gamma^T M Gamma."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 ILL_CONDITIONED = 1e12
 
 
-def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force: Vector | None = None) -> ForwardResult:
+def solve_forward(
+    mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force: Vector | None = None
+) -> ForwardResult:
     """Return how the mechanism accelerates [CK, eq. 23-24].
 
     u' = M_u^-1 (Gamma^T (S^T tau + f) - h_u), then v' = Gamma u' + beta, then the constraint forces as the smallest lam with
@@ -65,7 +68,13 @@ def _solve_densely(mechanism: Mechanism, M: Matrix, resisting: Vector) -> Forwar
     """Take the saddle point where the projected inertia is singular."""
     mechanism.robot.check_inertia("forward dynamics")
     scale = mechanism.scale
-    a, lam = solve_kkt(symmetric(M), resisting, scale[:, None] * mechanism.J, scale * mechanism.gamma, np.zeros(len(resisting)))
+    a, lam = solve_kkt(
+        symmetric(M),
+        resisting,
+        scale[:, None] * mechanism.J,
+        scale * mechanism.gamma,
+        np.zeros(len(resisting)),
+    )
     return _report(mechanism, a, scale * lam)
 
 
@@ -82,4 +91,10 @@ def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
 
 def _refuse(mechanism: Mechanism) -> ForwardResult:
     """Answer numbers that are not finite with a standstill and say so."""
-    return ForwardResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), False, np.inf, DynamicsStatus.INVALID_INPUT)
+    return ForwardResult(
+        np.zeros(mechanism.robot.nv),
+        np.zeros(mechanism.constraints.size),
+        False,
+        np.inf,
+        DynamicsStatus.INVALID_INPUT,
+    )

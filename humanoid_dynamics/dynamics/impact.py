@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocity jumps when constraints begin to hold: one solution for all of them at once [SV, sec. 4.3].
 
 v+ is the velocity nearest to v, measured by kinetic energy, that meets every row.  It is found in the null space of the rows, so that
@@ -21,7 +22,9 @@ from humanoid_dynamics.spatial.cholesky import factor_positive, solve_factored
 from humanoid_dynamics.spatial.orthogonal import decompose
 
 
-def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mapping[str, float] | None = None) -> ImpactResult:
+def solve_impact(
+    mechanism: Mechanism, q: Vector, v: Vector, restitution: Mapping[str, float] | None = None
+) -> ImpactResult:
     """Return how velocities jump so that all rows of the mechanism hold, old and new in one batch [SV, sec. 4.3].
 
     Args:
@@ -40,7 +43,12 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
     robot = mechanism.robot
     mechanism.check_sizes(q=q, v=v)
     if not all_finite(q, v):
-        return ImpactResult(np.zeros(robot.nv), np.zeros(mechanism.constraints.size), 0.0, DynamicsStatus.INVALID_INPUT)
+        return ImpactResult(
+            np.zeros(robot.nv),
+            np.zeros(mechanism.constraints.size),
+            0.0,
+            DynamicsStatus.INVALID_INPUT,
+        )
     mechanism.place(q)
     rebound = _restitution_of_rows(mechanism, restitution or {}) * (mechanism.J @ v)
     space = mechanism.null_space
@@ -53,7 +61,12 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
     v_plus = space.Gamma @ u + space.beta
     impulse = space.multipliers(M @ v_plus - momentum)
     change = 0.5 * float((v_plus - v) @ (M @ v_plus + momentum))
-    return ImpactResult(v_plus, impulse, change, DynamicsStatus.OK if space.rank == len(impulse) else DynamicsStatus.INDETERMINATE)
+    return ImpactResult(
+        v_plus,
+        impulse,
+        change,
+        DynamicsStatus.OK if space.rank == len(impulse) else DynamicsStatus.INDETERMINATE,
+    )
 
 
 def project_velocity(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
@@ -84,8 +97,12 @@ def _restitution_of_rows(mechanism: Mechanism, restitution: Mapping[str, float])
         if name not in blocks:
             raise UnknownNameError("constraint", name, blocks)
         if not 0.0 <= e <= 1.0:
-            raise HumanoidDynamicsError(f"restitution of {name!r}: received {e}, expected a number between 0 and 1")
+            raise HumanoidDynamicsError(
+                f"restitution of {name!r}: received {e}, expected a number between 0 and 1"
+            )
         if not any(blocks[name].unilateral):
-            raise HumanoidDynamicsError(f"restitution of {name!r}: all its rows are bilateral, so restitution does not apply")
+            raise HumanoidDynamicsError(
+                f"restitution of {name!r}: all its rows are bilateral, so restitution does not apply"
+            )
         rows[mechanism.constraints.rows_of(name)] = e * np.array(blocks[name].unilateral)
     return rows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a motion physically possible: the question a keyframe is asked [CK, sec. 3.2, 5]."""
 
 from __future__ import annotations
@@ -51,8 +52,17 @@ def inspect_motion(mechanism: Mechanism, q: Vector, v: Vector, a: Vector) -> Ins
         return Inspection(np.inf, np.inf, nothing[:0], nothing, answer.tau, answer.status)
     kinematics, constraints = mechanism.kinematics, mechanism.constraints
     closure = float(np.abs(constraints.scale * constraints.error(kinematics)).max(initial=0.0))
-    unsupported = mechanism.tree_torque(a) - mechanism.spread(answer.tau) - mechanism.J.T @ answer.lam
-    return Inspection(closure, answer.motion_residual, _base_wrench(mechanism, unsupported), unsupported, answer.tau, answer.status)
+    unsupported = (
+        mechanism.tree_torque(a) - mechanism.spread(answer.tau) - mechanism.J.T @ answer.lam
+    )
+    return Inspection(
+        closure,
+        answer.motion_residual,
+        _base_wrench(mechanism, unsupported),
+        unsupported,
+        answer.tau,
+        answer.status,
+    )
 
 
 def _base_wrench(mechanism: Mechanism, unsupported: Vector) -> Vector:

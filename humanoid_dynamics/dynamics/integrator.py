@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps in time on the configuration manifold, kept on the constraints by re-projection."""
 
 from __future__ import annotations
@@ -69,21 +70,29 @@ def step(
     if method not in METHODS:
         raise UnknownNameError("integration method", method, METHODS)
     given = torque or _no_torque(mechanism)
-    q_next, v_next, status = METHODS[method](mechanism, q, v, dt, lambda since, q, v: given(t + since, q, v))
+    q_next, v_next, status = METHODS[method](
+        mechanism, q, v, dt, lambda since, q, v: given(t + since, q, v)
+    )
     if not project or mechanism.constraints.size == 0:
         return StepResult(q_next, v_next, np.inf if mechanism.constraints.size else 0.0, status)
     closed = close_position(mechanism, q_next, tolerance=CLOSED, most=5)
-    return StepResult(closed.q, project_velocity(mechanism, closed.q, v_next), closed.residual, status)
+    return StepResult(
+        closed.q, project_velocity(mechanism, closed.q, v_next), closed.residual, status
+    )
 
 
-def _step_semi_implicit(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, DynamicsStatus]:
+def _step_semi_implicit(
+    mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque
+) -> tuple[Vector, Vector, DynamicsStatus]:
     """Velocity first, then the configuration with the new velocity."""
     answer = solve_forward(mechanism, q, v, torque(0.0, q, v))
     v_next = v + dt * answer.a
     return pin.integrate(mechanism.robot.model, q, dt * v_next), v_next, answer.status
 
 
-def _step_rkmk4(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, DynamicsStatus]:
+def _step_rkmk4(
+    mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque
+) -> tuple[Vector, Vector, DynamicsStatus]:
     """Classical fourth order for the pair (phi, v) with q + phi on the manifold; phi' = dexp^-1 v.
 
     Tangent vectors at different q must not be added as they are: that costs the order on every joint that turns in space.
@@ -102,7 +111,11 @@ def _step_rkmk4(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: T
     phi_4, a_4 = slope(dt, dt * phi_3, v + dt * a_3)
     phi = dt / 6 * (phi_1 + 2 * phi_2 + 2 * phi_3 + phi_4)
     v_next = v + dt / 6 * (a_1 + 2 * a_2 + 2 * a_3 + a_4)
-    return pin.integrate(model, q, phi), v_next, next((status for status in statuses if status is not DynamicsStatus.OK), DynamicsStatus.OK)
+    return (
+        pin.integrate(model, q, phi),
+        v_next,
+        next((status for status in statuses if status is not DynamicsStatus.OK), DynamicsStatus.OK),
+    )
 
 
 def _no_torque(mechanism: Mechanism) -> Torque:

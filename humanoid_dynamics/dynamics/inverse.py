@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of closed chains in the four steps of the paper [CK, sec. 2.1, 3.1]."""
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def solve_inverse(
     return InverseResult(tau, lam, tau_G, unsupported, motion_residual, rank, status)
 
 
-def _solve(mechanism: Mechanism, tau_O: Vector, weight: Vector | None) -> tuple[Vector, Vector, Vector, int, Vector]:
+def _solve(
+    mechanism: Mechanism, tau_O: Vector, weight: Vector | None
+) -> tuple[Vector, Vector, Vector, int, Vector]:
     """Return W^T tau_O [CK, eq. 7], torques with S^T tau = tau_G [CK, eq. 8], what they leave undone, rank of S, constraint forces."""
     space, pattern = mechanism.null_space, mechanism.pattern
     if pattern is not None and pattern.complete and isinstance(space, CoordinatePartition):
@@ -105,7 +108,11 @@ def _solve(mechanism: Mechanism, tau_O: Vector, weight: Vector | None) -> tuple[
 
 
 def _solve_on_coordinates(
-    mechanism: Mechanism, space: CoordinatePartition, pattern: MotorPattern, tau_O: Vector, weight: Vector | None
+    mechanism: Mechanism,
+    space: CoordinatePartition,
+    pattern: MotorPattern,
+    tau_O: Vector,
+    weight: Vector | None,
 ) -> tuple[Vector, Vector, Vector, int, Vector]:
     """The same where every generalized coordinate has a motor; one solution with J_S^T gives all there is.
 
@@ -136,5 +143,11 @@ def _refuse(mechanism: Mechanism) -> InverseResult:
     """Answer numbers that are not finite with no torque and say so."""
     zero = np.zeros(mechanism.nu)
     return InverseResult(
-        np.zeros(len(mechanism.actuated)), np.zeros(mechanism.constraints.size), zero, zero, math.inf, 0, DynamicsStatus.INVALID_INPUT
+        np.zeros(len(mechanism.actuated)),
+        np.zeros(mechanism.constraints.size),
+        zero,
+        zero,
+        math.inf,
+        0,
+        DynamicsStatus.INVALID_INPUT,
     )

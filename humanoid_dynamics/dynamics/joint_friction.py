@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction of joints: what motors need besides the torques that reach the links."""
 
 from __future__ import annotations

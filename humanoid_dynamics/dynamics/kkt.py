@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dense saddle point [[M, -J^T], [J, 0]]: oracle of every other route, and the way out where the projected inertia is singular."""
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from scipy.linalg import lstsq
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def solve_kkt(M: Matrix, h: Vector, J: Matrix, gamma: Vector, force: Vector) -> tuple[Vector, Vector]:
+def solve_kkt(
+    M: Matrix, h: Vector, J: Matrix, gamma: Vector, force: Vector
+) -> tuple[Vector, Vector]:
     """Solve M a - J^T lam = force - h, J a = -gamma; the smallest solution where there are several, the best where there is none.
 
     Args:
@@ -23,7 +26,9 @@ def solve_kkt(M: Matrix, h: Vector, J: Matrix, gamma: Vector, force: Vector) -> 
     """
     nv, k = J.shape[1], J.shape[0]
     system = np.block([[M, -J.T], [J, np.zeros((k, k))]])
-    solution = lstsq(system, np.concatenate((force - h, -gamma)), lapack_driver="gelsd", check_finite=False)[0]
+    solution = lstsq(
+        system, np.concatenate((force - h, -gamma)), lapack_driver="gelsd", check_finite=False
+    )[0]
     return solution[:nv], solution[nv:]
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot under constraints: prepared once, asked many times."""
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class Mechanism:
         self.kinematics = Kinematics(robot)
         self.actuated = _actuated_of(robot, actuated)
         preference = prefer(robot.nv, self.actuated, PREFERENCE)
-        self.null_space: NullSpace = null_space or CoordinatePartition(robot.nv, preference=preference)
+        self.null_space: NullSpace = null_space or CoordinatePartition(
+            robot.nv, preference=preference
+        )
         self._pattern: MotorPattern | None = None
         self._matched = self.actuated
         self.J: Matrix = np.zeros((0, robot.nv))
@@ -109,7 +112,9 @@ class Mechanism:
         Returns:
             (nv,) Coriolis, centrifugal and gravity forces.
         """
-        h: Vector = pin.nonLinearEffects(self.kinematics.model, self.kinematics.data, self.kinematics.q, self.kinematics.v)
+        h: Vector = pin.nonLinearEffects(
+            self.kinematics.model, self.kinematics.data, self.kinematics.q, self.kinematics.v
+        )
         return h
 
     def tree_torque(self, a: Vector) -> Vector:
@@ -121,7 +126,9 @@ class Mechanism:
         Returns:
             (nv,) M a + h.
         """
-        torque: Vector = pin.rnea(self.kinematics.model, self.kinematics.data, self.kinematics.q, self.kinematics.v, a)
+        torque: Vector = pin.rnea(
+            self.kinematics.model, self.kinematics.data, self.kinematics.q, self.kinematics.v, a
+        )
         return torque
 
     def spread(self, tau: Vector, force: Vector | None = None) -> Vector:
@@ -163,10 +170,21 @@ class Mechanism:
             return pattern
         if len(space.dep) + len(space.indep) != self.robot.nv:
             return None
-        self._pattern, self._matched = match_motors(space.dep, space.indep, self.actuated), self.actuated
+        self._pattern, self._matched = (
+            match_motors(space.dep, space.indep, self.actuated),
+            self.actuated,
+        )
         return self._pattern
 
-    def check_sizes(self, *, q: Vector, v: Vector, a: Vector | None = None, tau: Vector | None = None, force: Vector | None = None) -> None:
+    def check_sizes(
+        self,
+        *,
+        q: Vector,
+        v: Vector,
+        a: Vector | None = None,
+        tau: Vector | None = None,
+        force: Vector | None = None,
+    ) -> None:
         """Refuse vectors of the wrong size.
 
         Args:
@@ -180,10 +198,24 @@ class Mechanism:
             ShapeError: If a size is wrong.
         """
         shape = self.kinematics.rest.shape
-        fits = v.shape == shape and (a is None or a.shape == shape) and (force is None or force.shape == shape)
-        if fits and q.shape == self.robot.posture.shape and (tau is None or tau.shape == self.actuated.shape):
+        fits = (
+            v.shape == shape
+            and (a is None or a.shape == shape)
+            and (force is None or force.shape == shape)
+        )
+        if (
+            fits
+            and q.shape == self.robot.posture.shape
+            and (tau is None or tau.shape == self.actuated.shape)
+        ):
             return
-        expected = {"q": self.robot.posture.shape, "v": shape, "a": shape, "tau": self.actuated.shape, "force": shape}
+        expected = {
+            "q": self.robot.posture.shape,
+            "v": shape,
+            "a": shape,
+            "tau": self.actuated.shape,
+            "force": shape,
+        }
         for field, values in (("q", q), ("v", v), ("a", a), ("tau", tau), ("force", force)):
             if values is not None and values.shape != expected[field]:
                 raise ShapeError(field, f"shape {values.shape}", f"{expected[field]}")
@@ -202,10 +234,14 @@ class Mechanism:
         self.null_space.update(self.kinematics, self.J, self.gamma if drift else None, self.scale)
 
 
-def _constraints_of(robot: RobotModel, constraints: ConstraintSet | Iterable[ConstraintBlock] | None) -> ConstraintSet:
+def _constraints_of(
+    robot: RobotModel, constraints: ConstraintSet | Iterable[ConstraintBlock] | None
+) -> ConstraintSet:
     if constraints is None:
         return ConstraintSet.of(robot)
-    return constraints if isinstance(constraints, ConstraintSet) else ConstraintSet(robot, constraints)
+    return (
+        constraints if isinstance(constraints, ConstraintSet) else ConstraintSet(robot, constraints)
+    )
 
 
 def _actuated_of(robot: RobotModel, actuated: Iterable[str] | None) -> Indices:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a mechanism can do: its rows, their rank, the freedoms that are left, and what its motors can do about them [CK, eq. 13-18]."""
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class MobilityReport:
     reasons: tuple[str, ...]
 
 
-def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mechanism | None = None) -> MobilityReport:
+def report_mobility(
+    robot: RobotModel, q: Vector | None = None, mechanism: Mechanism | None = None
+) -> MobilityReport:
     """Return what a robot can do under its constraints.
 
     Args:
@@ -129,11 +132,18 @@ def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mecha
     )
 
 
-def _judge(closure: float, repeated: int, motors: int, shape: int, actuation: int) -> tuple[DynamicsStatus, tuple[str, ...]]:
+def _judge(
+    closure: float, repeated: int, motors: int, shape: int, actuation: int
+) -> tuple[DynamicsStatus, tuple[str, ...]]:
     """Return the worst status and everything worth saying, worst first."""
     said: list[tuple[DynamicsStatus, str]] = []
     if closure > CLOSED:
-        said.append((DynamicsStatus.INCONSISTENT_INPUT, f"the constraints are not met in this configuration: open by {closure:.3g} m"))
+        said.append(
+            (
+                DynamicsStatus.INCONSISTENT_INPUT,
+                f"the constraints are not met in this configuration: open by {closure:.3g} m",
+            )
+        )
     if actuation < min(motors, shape):
         text = f"{motors} motors drive only {actuation} of {shape} freedoms: they work against each other, in this configuration or in all"
         said.append((DynamicsStatus.ACTUATION_SINGULAR, text))
@@ -144,9 +154,14 @@ def _judge(closure: float, repeated: int, motors: int, shape: int, actuation: in
         said.append((DynamicsStatus.RANK_DEFICIENT, text))
     if motors > actuation:
         said.append(
-            (DynamicsStatus.OK, f"{motors - actuation} torque patterns of the motors move nothing: internal forces, free to choose")
+            (
+                DynamicsStatus.OK,
+                f"{motors - actuation} torque patterns of the motors move nothing: internal forces, free to choose",
+            )
         )
-    status = next((status for status, _ in said if status is not DynamicsStatus.OK), DynamicsStatus.OK)
+    status = next(
+        (status for status, _ in said if status is not DynamicsStatus.OK), DynamicsStatus.OK
+    )
     return status, tuple(text for _, text in said)
 
 

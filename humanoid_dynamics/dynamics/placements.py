@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The poses of all joints as one array on Pinocchio's own memory: a list of poses costs half a microsecond each to read."""
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Placements:
         self._data = data
         shared = _look(data, int(model.njoints))
         self.shared = shared is not None and _is_right(model, data, shared)
-        self.poses: Matrix = shared if shared is not None and self.shared else np.zeros((model.njoints, NUMBERS))
+        self.poses: Matrix = (
+            shared if shared is not None and self.shared else np.zeros((model.njoints, NUMBERS))
+        )
         self.refresh()
 
     def refresh(self) -> None:
@@ -43,12 +46,16 @@ def _look(data: pin.Data, count: int) -> Matrix | None:
     places = [data.oMi[k].rotation.__array_interface__["data"][0] for k in range(count)]
     ends = [data.oMi[k].translation.__array_interface__["data"][0] for k in range(count)]
     regular = all(place - places[0] == k * NUMBERS * BYTES for k, place in enumerate(places))
-    if not regular or any(end - place != 9 * BYTES for place, end in zip(places, ends, strict=True)):
+    if not regular or any(
+        end - place != 9 * BYTES for place, end in zip(places, ends, strict=True)
+    ):
         return None
     first = data.oMi[0].rotation
     if first.dtype != np.float64 or first.flags.owndata or first.strides != (BYTES, 3 * BYTES):
         return None
-    return np.lib.stride_tricks.as_strided(first[0], shape=(count, NUMBERS), strides=(NUMBERS * BYTES, BYTES))
+    return np.lib.stride_tricks.as_strided(
+        first[0], shape=(count, NUMBERS), strides=(NUMBERS * BYTES, BYTES)
+    )
 
 
 def _is_right(model: pin.Model, data: pin.Data, poses: Matrix) -> bool:
@@ -56,6 +63,7 @@ def _is_right(model: pin.Model, data: pin.Data, poses: Matrix) -> bool:
     q = pin.integrate(model, pin.neutral(model), np.linspace(0.1, 0.9, model.nv))
     pin.forwardKinematics(model, data, q)
     return all(
-        np.array_equal(row[:9], pose.rotation.ravel(order="F")) and np.array_equal(row[9:], pose.translation)
+        np.array_equal(row[:9], pose.rotation.ravel(order="F"))
+        and np.array_equal(row[9:], pose.translation)
         for row, pose in zip(poses, data.oMi, strict=True)
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The equation of motion in generalized coordinates: M_u u' + h_u = Gamma^T (forces) [CK, eq. 23]."""
 
 from __future__ import annotations

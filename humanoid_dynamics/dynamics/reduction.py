@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The balance of forces of a robot with closed loops, its loops eliminated: what rules that choose contact forces work on.
 
 On the tree, tau_O = S_O^T tau + J_c^T w + J_L^T lam, with motors, contact forces and forces in the loops.  Motions that keep the loops
@@ -32,7 +33,9 @@ class ReducedBalance:
     motion_residual: float
 
 
-def reduce_balance(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, J_contact: Matrix) -> ReducedBalance:
+def reduce_balance(
+    mechanism: Mechanism, q: Vector, v: Vector, a: Vector, J_contact: Matrix
+) -> ReducedBalance:
     """Return the balance of forces of a motion in the freedoms the loops leave.
 
     Args:
@@ -52,10 +55,14 @@ def reduce_balance(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, J_cont
     tau_O = mechanism.kinematics.balance(q, v, a)
     mechanism.build_map(drift=False)
     W, S = build_maps(mechanism)
-    return ReducedBalance(tau_O @ W, S, J_contact @ W, tau_O, mechanism.constraints.breach(mechanism.kinematics))
+    return ReducedBalance(
+        tau_O @ W, S, J_contact @ W, tau_O, mechanism.constraints.breach(mechanism.kinematics)
+    )
 
 
-def recover_loop_forces(mechanism: Mechanism, balance: ReducedBalance, tau: Vector, J_contact: Matrix, w: Vector) -> Vector:
+def recover_loop_forces(
+    mechanism: Mechanism, balance: ReducedBalance, tau: Vector, J_contact: Matrix, w: Vector
+) -> Vector:
     """Return the forces in the loops that go with motor torques and contact forces.
 
     Args:
@@ -68,5 +75,7 @@ def recover_loop_forces(mechanism: Mechanism, balance: ReducedBalance, tau: Vect
     Returns:
         (k,) forces of the constraint rows on the robot; the smallest where several fit.
     """
-    lam: Vector = mechanism.null_space.multipliers(balance.tau_O - mechanism.spread(tau) - J_contact.T @ w)
+    lam: Vector = mechanism.null_space.multipliers(
+        balance.tau_O - mechanism.spread(tau) - J_contact.T @ w
+    )
     return lam

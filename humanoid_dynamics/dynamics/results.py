@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers, each with the numbers that say how right it is."""
 
 from __future__ import annotations

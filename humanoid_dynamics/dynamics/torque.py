@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From generalized force to motor torques: S^T tau = tau_G [CK, eq. 8], of many solutions the smallest."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class TorqueShare:
     rank: int
 
 
-def share_torque(S: Matrix, tau_G: Vector, weight: Vector | None = None, policy: RankPolicy | None = None) -> TorqueShare:
+def share_torque(
+    S: Matrix, tau_G: Vector, weight: Vector | None = None, policy: RankPolicy | None = None
+) -> TorqueShare:
     """Return the motor torques that produce a generalized force at the least sum of weight * tau^2.
 
     tau = R^-1 S (S^T R^-1 S)^-1 tau_G, by Cholesky where S has full column rank and is well conditioned, otherwise by complete
@@ -47,11 +50,17 @@ def share_torque(S: Matrix, tau_G: Vector, weight: Vector | None = None, policy:
     """
     na, nu = S.shape
     policy, root = policy or RankPolicy(), np.ones(na) if weight is None else 1.0 / np.sqrt(weight)
-    largest = float(root.max(initial=0.0))  # what a motor that drives its own coordinate has in S: smaller by far is rounding
+    largest = float(
+        root.max(initial=0.0)
+    )  # what a motor that drives its own coordinate has in S: smaller by far is rounding
     if na >= nu > 0:
         weighted = S if weight is None else S / weight[:, None]
         U, positive = factor_positive(blas.dgemm(1.0, S, weighted, trans_a=1))
-        if positive and pivot_ratio(U) < WELL_CONDITIONED and U.diagonal().min() > policy.tolerance * largest:
+        if (
+            positive
+            and pivot_ratio(U) < WELL_CONDITIONED
+            and U.diagonal().min() > policy.tolerance * largest
+        ):
             tau = weighted @ solve_factored(U, tau_G)
             return TorqueShare(tau, tau_G - S.T @ tau, nu)
     scaled = root[:, None] * S

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by unit vectors, as the paper has it [CK, sec. 3.2]: N_F + 1 inverse dynamics, kept for comparison.
 
 Two misprints are corrected: in step (2) and in step (5) the term printed as ``H theta_G''`` is ``H' theta_G'`` of [CK, eq. 22].
@@ -33,7 +34,9 @@ class UnitVectorResult:
     inverse_dynamics_calls: int
 
 
-def solve_by_unit_vectors(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector) -> UnitVectorResult:
+def solve_by_unit_vectors(
+    mechanism: Mechanism, q: Vector, v: Vector, tau: Vector
+) -> UnitVectorResult:
     """Return the acceleration by the five steps of the paper [CK, sec. 3.2].
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The velocity boundary condition of the paper, at the level of chains and their Jacobians [SV, eq. 11-24].
 
 Sign: -J_i^T F_i is the generalized impulse on chain i, so F_1 is the impulse chain 1 exerts on chain 2, and F_2 = -F_1.  The new joint
@@ -49,7 +50,9 @@ def join_chains(A_1: Matrix, J_1: Matrix, A_2: Matrix, J_2: Matrix) -> tuple[Mat
     return block_diag(A_1, A_2), np.hstack((J_1, -J_2))
 
 
-def solve_velocity_jump(A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: float = 1.0) -> VelocityJump:
+def solve_velocity_jump(
+    A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: float = 1.0
+) -> VelocityJump:
     """Return the jump in the form that needs neither B^-1 nor C: K = N^T D with N spanning the directions the new joint blocks.
 
     Change = -A^-1 K^T (K A^-1 K^T)^+ K v.  Equal to the printed form [SV, eq. 15-18, 21-23] where that exists:
@@ -67,9 +70,13 @@ def solve_velocity_jump(A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: fl
         Jump and impulse.
     """
     scale = np.array([1.0, 1.0, 1.0, length, length, length])
-    blocked = decompose((scale[:, None] * J_n).T, RANK_TOLERANCE).null_basis  # N in scaled axes, orthonormal
+    blocked = decompose(
+        (scale[:, None] * J_n).T, RANK_TOLERANCE
+    ).null_basis  # N in scaled axes, orthonormal
     K = blocked.T @ (scale[:, None] * D)
-    K[np.abs(K).max(axis=1, initial=0.0) < RANK_TOLERANCE * length] = 0.0  # what the chains keep anyway is rounding, and no row
+    K[np.abs(K).max(axis=1, initial=0.0) < RANK_TOLERANCE * length] = (
+        0.0  # what the chains keep anyway is rounding, and no row
+    )
     U, _ = factor_positive(A)
     whitened = solve_triangular(U, K.T, transposed=True).T  # K U^-1
     pull = decompose(whitened, RANK_TOLERANCE)
@@ -97,6 +104,8 @@ def solve_velocity_jump_by_paper(A: Matrix, D: Matrix, v: Vector, J_n: Matrix) -
     B = D @ solve_factored(U, D.T)
     U_B, _ = factor_positive(B)
     relative = D @ v
-    theta_n_dot = np.linalg.solve(J_n.T @ solve_factored(U_B, J_n), J_n.T @ solve_factored(U_B, relative))  # of no length for a weld
+    theta_n_dot = np.linalg.solve(
+        J_n.T @ solve_factored(U_B, J_n), J_n.T @ solve_factored(U_B, relative)
+    )  # of no length for a weld
     F_1 = solve_factored(U_B, relative - J_n @ theta_n_dot)  # B^-1 (E - C) v
     return VelocityJump(-solve_factored(U, D.T @ F_1), F_1)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .batches.batch import filter_clips as filter_clips
 from .batches.clips import find_clips as find_clips
 from .batches.job import build_job as build_job

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How consistent one frame is: measured on the answer, not taken from the program that made it."""
 
 from __future__ import annotations
@@ -24,15 +25,31 @@ from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel, compile_where_possible
+from humanoid_dynamics.spatial.compiling import (
+    choose_compiler,
+    compile_kernel,
+    compile_where_possible,
+)
 from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
 from humanoid_dynamics.spatial.rotation import skew
 
-FOUND, MEASURED = 10, 4  # numbers that the kernel writes for a sole, and those of them that are read
+FOUND, MEASURED = (
+    10,
+    4,
+)  # numbers that the kernel writes for a sole, and those of them that are read
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
-HEIGHT, TILT = 0.002, 0.035  # m and rad, 2 degrees; what bears is so near to its ground, and a whole sole so parallel to it
+HEIGHT, TILT = (
+    0.002,
+    0.035,
+)  # m and rad, 2 degrees; what bears is so near to its ground, and a whole sole so parallel to it
 LEVEL = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # normal and a point of level ground
-EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
+EOM, PULL, COP, FRICTION, SHARE = (
+    1e-8,
+    1e-6,
+    1e-6,
+    1e-6,
+    1e-6,
+)  # of the weight, twice; m; of the friction coefficient; of a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +115,14 @@ class FrameCertificate:
 class FrameJudge:
     """Judge frames of one robot."""
 
-    def __init__(self, robot: RobotModel, proportions: Proportions, *, trust_limits: bool = True, compiled: bool | None = None) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        proportions: Proportions,
+        *,
+        trust_limits: bool = True,
+        compiled: bool | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -112,45 +136,89 @@ class FrameJudge:
         self._soles = proportions.soles
         surfaces = find_soles(robot)
         self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
-        self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
+        self._edges = [
+            half_planes(outline) if len(outline) > 2 else None for outline in self._outlines
+        ]
         middles = [corners.mean(axis=0) for corners in proportions.corners]
         self._middles, self._arms = middles, [skew(middle) for middle in middles]
         self._weight = proportions.mass * proportions.gravity
         known = [edges for edges in self._edges if edges is not None]
         self._given = np.array(middles), tuple(known), LOADED * self._weight
-        self._kernel = compile_kernel(judge_forces, (judge_sole,)) if len(known) > 1 and choose_compiler(compiled) else None
+        self._kernel = (
+            compile_kernel(judge_forces, (judge_sole,))
+            if len(known) > 1 and choose_compiler(compiled)
+            else None
+        )
         self._found, self._shares = np.zeros((2, FOUND)), np.zeros(3)
         self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
         self._rims: dict[tuple[int, int], Vector] = {}
         self._bearing: dict[tuple[int, int], Matrix] = {}  # points of a sole, by what it stands on
         for foot, outline in enumerate(self._outlines):
             whole = len(outline) > 2
-            self._bearing[foot, FLAT] = np.array(proportions.corners[foot].mean(axis=0)[None] if whole else surfaces[foot].vertices)
+            self._bearing[foot, FLAT] = np.array(
+                proportions.corners[foot].mean(axis=0)[None] if whole else surfaces[foot].vertices
+            )
             if whole:
                 rims = find_edges(np.array(surfaces[foot].vertices), 0.0)
-                self._rims |= {(foot, kind): np.array([*rims.middle(kind), rims.half(kind)]) for kind in (TOE, HEEL)}
+                self._rims |= {
+                    (foot, kind): np.array([*rims.middle(kind), rims.half(kind)])
+                    for kind in (TOE, HEEL)
+                }
                 self._bearing |= {(foot, kind): rims.ends(kind) for kind in (TOE, HEEL)}
         self._judge_place, self._placed = compile_where_possible(judge_place), np.zeros(2)
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         effort = robot.limits.effort[BASE:]
-        self._per_effort = np.where(np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0)
+        self._per_effort = np.where(
+            np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0
+        )
         with np.errstate(divide="ignore"):
-            self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
+            self._per_speed = np.where(
+                robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0
+            )[BASE:]
 
         self._limits = compile_kernel(judge_limits) if choose_compiler(compiled) else None
         self._ranges = np.zeros((4, robot.nv - BASE))
-        self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
+        self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = (
+            self._low,
+            self._high,
+        )
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._limits is not None:
-            self._limits(np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv - BASE), self._index, self._ranges, self._shares)
+            self._limits(
+                np.zeros(robot.nq),
+                np.zeros(robot.nv),
+                np.zeros(robot.nv - BASE),
+                self._index,
+                self._ranges,
+                self._shares,
+            )
         self._measure_place(0, FLAT, None)
-        if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
-            J, still = pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL), np.zeros(robot.nv)
+        if (
+            self._kernel is not None
+        ):  # compile, or load what is compiled, before a robot waits for it
+            J, still = (
+                pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL),
+                np.zeros(robot.nv),
+            )
             self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)
-            self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found[0])
+            self._edge(
+                np.zeros(6),
+                np.zeros(6),
+                self._data.oMf[self._soles[0]].rotation,
+                self._rims[0, TOE],
+                1.0,
+                self._found[0],
+            )
 
-    def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step, target: Target | None = None) -> FrameCertificate:
+    def judge(
+        self,
+        q: Vector,
+        v: Vector,
+        after: tuple[Vector, Vector],
+        step: Step,
+        target: Target | None = None,
+    ) -> FrameCertificate:
         """Judge one frame.
 
         Args:
@@ -166,23 +234,32 @@ class FrameJudge:
         model, data = self._model, self._data
         miss = pin.rnea(model, data, q, v, step.vdot)
         pin.computeJointJacobians(model, data, q)
-        J = pin.getFrameJacobian(model, data, self._soles[0], LOCAL), pin.getFrameJacobian(model, data, self._soles[1], LOCAL)
+        J = (
+            pin.getFrameJacobian(model, data, self._soles[0], LOCAL),
+            pin.getFrameJacobian(model, data, self._soles[1], LOCAL),
+        )
         largest, soles = self._judge_forces(J, after[1], (step.wrenches, step.tau), miss)
         cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
         height, tilt, undeclared = 0.0, 0.0, 0.0
         for foot in (0, 1):
             if not step.stands[foot]:
-                undeclared = max(undeclared, max(map(abs, step.wrenches[foot].tolist())) / self._weight)
+                undeclared = max(
+                    undeclared, max(map(abs, step.wrenches[foot].tolist())) / self._weight
+                )
                 continue
             far, aslant = self._measure_place(foot, step.edges[foot], target)
             height, tilt = max(height, far), max(tilt, aslant)
-            speed, margin, pulled, push = self._judge_edge(foot, step, J[foot], after[1]) if step.edges[foot] else soles[foot]
+            speed, margin, pulled, push = (
+                self._judge_edge(foot, step, J[foot], after[1]) if step.edges[foot] else soles[foot]
+            )
             slip = max(slip, speed) if push > BEARS * self._weight else slip
             pull = max(pull, -push / self._weight)
             if push > LOADED * self._weight:
                 cop = min(cop, margin)
                 friction = max(friction, pulled / (self._mu[foot] * push))
-        torque, joint, rate = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
+        torque, joint, rate = (
+            self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
+        )
         return FrameCertificate(
             largest / self._weight,
             cop,
@@ -201,8 +278,14 @@ class FrameJudge:
         """Return how far what bears of a sole is from its ground, and how far a whole sole is tilted against it."""
         X, plane = pin.updateFramePlacement(self._model, self._data, self._soles[foot]), LEVEL
         if target is not None:
-            plane = (*target.normal[foot].tolist(), *target.sole_place[foot, :2].tolist(), float(target.ground[foot]))
-        self._judge_place(X.translation, X.rotation, self._bearing[foot, kind], np.array(plane), self._placed)
+            plane = (
+                *target.normal[foot].tolist(),
+                *target.sole_place[foot, :2].tolist(),
+                float(target.ground[foot]),
+            )
+        self._judge_place(
+            X.translation, X.rotation, self._bearing[foot, kind], np.array(plane), self._placed
+        )
         far, aslant = self._placed.tolist()
         return far, aslant if kind == FLAT and self._edges[foot] is not None else 0.0
 
@@ -222,14 +305,30 @@ class FrameJudge:
     def _judge_sole(self, foot: int, twist: Vector, w: Vector) -> list[float]:
         """Return speed along a sole, how far the pressure is inside, tangential and normal force."""
         moving = twist[:3] - self._arms[foot] @ twist[3:]
-        margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > LOADED * self._weight else np.inf
-        return [float(np.hypot(moving[0], moving[1])), margin, float(np.hypot(w[0], w[1])), float(w[2])]
+        margin = (
+            self._margin(foot, np.array([-w[4], w[3]]) / w[2])
+            if w[2] > LOADED * self._weight
+            else np.inf
+        )
+        return [
+            float(np.hypot(moving[0], moving[1])),
+            margin,
+            float(np.hypot(w[0], w[1])),
+            float(w[2]),
+        ]
 
     def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
         """Return speed of an edge along the ground, how far pressure is inside its ends or off it, tangential and normal force."""
         turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
         loaded = LOADED * self._weight
-        self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found[foot])
+        self._edge(
+            step.wrenches[foot],
+            np.dot(J, v),
+            turn,
+            self._rims[foot, step.edges[foot]],
+            loaded,
+            self._found[foot],
+        )
         measured: list[float] = self._found[foot, :MEASURED].tolist()
         return measured
 

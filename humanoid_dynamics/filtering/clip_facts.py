@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the filter did to a clip, in plain data."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.motion.clip import Clip
 
 
-def clip_facts(path: str, clip: Clip, found: FilteredClip, slope: Slope | None = None) -> dict[str, Any]:
+def clip_facts(
+    path: str, clip: Clip, found: FilteredClip, slope: Slope | None = None
+) -> dict[str, Any]:
     """Tell what the filter did to a clip in plain data, ready for JSON: SI units, None for what is not finite.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole clip as a stream: what is fed, what became of every sample, and how long frames took."""
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class Feed:
     def microseconds(self) -> float:
         """Time per frame, without those in which something was compiled [us]."""
         usual = SPIKE * float(np.median(self.spent)) if self.spent else 0.0
-        return 1e6 * float(np.mean([time for time in self.spent if time <= usual])) if self.spent else 0.0
+        return (
+            1e6 * float(np.mean([time for time in self.spent if time <= usual]))
+            if self.spent
+            else 0.0
+        )
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -59,7 +64,9 @@ class Feed:
         for status, count in self.told.items():
             if status is not SampleStatus.OK:
                 what = f"{status}" if status in ACCEPTED else f"refused, {status}"
-                said.append(f"{count} of {len(self.clip)} samples {what}, the first in row {self.rows[status]}: {status.description}")
+                said.append(
+                    f"{count} of {len(self.clip)} samples {what}, the first in row {self.rows[status]}: {status.description}"
+                )
         return tuple(said)
 
     def check(self) -> None:
@@ -69,13 +76,20 @@ class Feed:
             ClipError: Naming the row of the first sample that was refused, and why.
         """
         frames = self.frames
-        if len(frames) >= FEWEST_FRAMES and frames[-1].time - frames[0].time >= (FEWEST_FRAMES - 1) / self.clip.rate:
+        if (
+            len(frames) >= FEWEST_FRAMES
+            and frames[-1].time - frames[0].time >= (FEWEST_FRAMES - 1) / self.clip.rate
+        ):
             return
         refused = [status for status in self.told if status not in ACCEPTED]
         notices = "".join(f"; {notice}" for notice in self.clip.notices)
         if not refused:
             problem = f"the robot falls at once: {count_frames(len(frames))}, shorter than {FEWEST_FRAMES} samples of the clip"
-            raise ClipError(self.clip.origin, problem + "".join(f"; {notice}" for notice in self.notices) + notices, row=0)
+            raise ClipError(
+                self.clip.origin,
+                problem + "".join(f"; {notice}" for notice in self.notices) + notices,
+                row=0,
+            )
         first = min(refused, key=lambda status: self.rows[status])
         counts = ", ".join(f"{self.told[status]} {status}" for status in refused)
         problem = f"{first}: {first.description}; refused of {len(self.clip)} samples: {counts}"
@@ -93,7 +107,9 @@ class Feed:
                 return
 
 
-def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] | None = None) -> Feed:
+def feed_clip(
+    flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] | None = None
+) -> Feed:
     """Feed a clip to a filter, standing still before and after it, until it ends or the robot falls.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole clips through the filter: the same stream, fed to its end, and again with other settings where the robot falls."""
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, Feed, feed_cl
 from humanoid_dynamics.filtering.clip_report import ClipReport, PerturbedRun, judge_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import FilterStatus, Frame
-from humanoid_dynamics.filtering.preservation import PreservationMeasures, measure_preservation, unmeasured
+from humanoid_dynamics.filtering.preservation import (
+    PreservationMeasures,
+    measure_preservation,
+    unmeasured,
+)
 from humanoid_dynamics.filtering.run_out import run_out
 from humanoid_dynamics.filtering.sensitivity import perturbations
 from humanoid_dynamics.filtering.settings import RANGES, Settings
@@ -118,23 +123,39 @@ def filter_clip(  # noqa: PLR0913
     if normal is not None:
         slope = Slope(robot, normal)
         clip_G = slope.clip_to_ground(clip)
-        found = filter_clip(slope.robot, clip_G, mode, settings=settings, tick=tick, ladder=ladder, watch=watch, sensitivity=sensitivity)
+        found = filter_clip(
+            slope.robot,
+            clip_G,
+            mode,
+            settings=settings,
+            tick=tick,
+            ladder=ladder,
+            watch=watch,
+            sensitivity=sensitivity,
+        )
         frames_W = tuple(slope.frame_to_world(frame) for frame in found.frames)
         return replace(found, clip=build_clip_of(robot, frames_W, clip.origin), frames=frames_W)
     settings = settings or Settings()
     if clip.duration < settings.dt:
-        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
+        raise ClipError(
+            clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s"
+        )
     check_duration(clip)
     ladder = ladder or LADDER[:1]
     found = _climb(robot, clip, mode, (settings, tick, ladder), watch)
     if not sensitivity:
         return found
     how = (settings, tick, ladder[0])
-    runs = tuple(PerturbedRun(name, _run_perturbed(other, moved, mode, how)) for name, moved, other in perturbations(clip, robot))
+    runs = tuple(
+        PerturbedRun(name, _run_perturbed(other, moved, mode, how))
+        for name, moved, other in perturbations(clip, robot)
+    )
     return replace(found, report=replace(found.report, perturbed=runs))
 
 
-def _run_perturbed(robot: RobotModel, clip: Clip, mode: str, how: tuple[Settings, TickSettings | None, Attempt]) -> tuple[str, ...]:
+def _run_perturbed(
+    robot: RobotModel, clip: Clip, mode: str, how: tuple[Settings, TickSettings | None, Attempt]
+) -> tuple[str, ...]:
     """Return what is outside its bound where a perturbed clip is filtered."""
     try:
         return _attempt(robot, clip, mode, how, None)[1].broken
@@ -154,9 +175,20 @@ def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Cl
         The clip, with contacts of the soles.
     """
     times = np.array([frame.time for frame in frames])
-    contacts = {sole.name: np.array([frame.stands[foot] for frame in frames]) for foot, sole in enumerate(find_soles(robot))}
+    contacts = {
+        sole.name: np.array([frame.stands[foot] for frame in frames])
+        for foot, sole in enumerate(find_soles(robot))
+    }
     q = np.array([frame.q for frame in frames])
-    return Clip(robot, times, q, np.array([f.v for f in frames]), np.array([f.vdot for f in frames]), contacts, f"{origin}, filtered")
+    return Clip(
+        robot,
+        times,
+        q,
+        np.array([f.v for f in frames]),
+        np.array([f.vdot for f in frames]),
+        contacts,
+        f"{origin}, filtered",
+    )
 
 
 def _climb(
@@ -181,7 +213,9 @@ def _climb(
             continue
         reports[attempt.name] = report = replace(report, first_attempt=not tried)
         tried += 1
-        good = report.fell is None and not (report.flown and report.all_limits is not None and report.all_limits < 1.0)
+        good = report.fell is None and not (
+            report.flown and report.all_limits is not None and report.all_limits < 1.0
+        )
         if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
             best = (attempt, frames)
         if good:
@@ -191,7 +225,9 @@ def _climb(
     if best is None:
         raise problem or ClipError(clip.origin, "no attempt produced a motion")
     kept, frames = best
-    return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), reports[kept.name], kept, reports)
+    return FilteredClip(
+        build_clip_of(robot, frames, clip.origin), tuple(frames), reports[kept.name], kept, reports
+    )
 
 
 def _attempt(
@@ -229,11 +265,19 @@ def _attempt(
 def _measure(original: Clip, paced: Clip, feed: Feed) -> PreservationMeasures:
     """Measure what is kept of a clip whose rows came at other instants; NaN where a clip has too little to be measured."""
     stamps = np.array([frame.reference for frame in feed.frames]) - HOLD + paced.times[0]
-    early, late = np.minimum(stamps - paced.times[0], 0.0), np.maximum(stamps - paced.times[-1], 0.0)
+    early, late = (
+        np.minimum(stamps - paced.times[0], 0.0),
+        np.maximum(stamps - paced.times[-1], 0.0),
+    )
     taken = np.array([row not in feed.refused for row in range(len(original))])
     try:
         filtered = build_clip_of(original.robot, feed.frames, original.origin)
-        return measure_preservation(original, filtered, np.interp(stamps, paced.times, original.times) + early + late, taken=taken)
+        return measure_preservation(
+            original,
+            filtered,
+            np.interp(stamps, paced.times, original.times) + early + late,
+            taken=taken,
+        )
     except ClipError:
         return unmeasured()
 
@@ -248,4 +292,11 @@ def _changed(settings: Settings, attempt: Attempt) -> Settings:
     stride = min(attempt.stride + settings.shorter, RANGES["shorter"][1])
     lower = min(settings.extra_lower + attempt.lower, RANGES["extra_lower"][1])
     ahead = min(settings.lookahead * attempt.farther, RANGES["lookahead"][1])
-    return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead, flights=attempt.flights)
+    return replace(
+        settings,
+        shorter=stride,
+        extra_lower=lower,
+        inside_one=inside,
+        lookahead=ahead,
+        flights=attempt.flights,
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is true of a filtered clip: whether it is preserved, whether it is finished, and the measures behind both.
 
 Use::
@@ -31,7 +32,10 @@ from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-LEAST_FOLLOWED, LEAST_FLOWN = 0.8, 0.5  # shares of the samples and of the flight of a reference that a finished clip keeps
+LEAST_FOLLOWED, LEAST_FLOWN = (
+    0.8,
+    0.5,
+)  # shares of the samples and of the flight of a reference that a finished clip keeps
 SATURATED = 1.0 - 1e-3  # of a torque limit
 RIM = 0.002  # m; pressure that is nearer to the rim of what bears
 
@@ -127,20 +131,36 @@ class ClipReport:
     @property
     def broken(self) -> tuple[str, ...]:
         """What keeps the nominal run from being preserved: a field that does not hold, or a measure outside its bound."""
-        held = {"finished": self.finished, "all_limits": self.all_limits == 1.0, "first_attempt": self.first_attempt}
-        return (*(name for name, holds in held.items() if not holds), *find_broken_bounds(self.measures))
+        held = {
+            "finished": self.finished,
+            "all_limits": self.all_limits == 1.0,
+            "first_attempt": self.first_attempt,
+        }
+        return (
+            *(name for name, holds in held.items() if not holds),
+            *find_broken_bounds(self.measures),
+        )
 
     @property
     def preserved(self) -> bool:
         """Whether the nominal run is preserved and, where perturbed runs were made, four of five of these are."""
-        return not self.broken and (not self.perturbed or sum(not run.broken for run in self.perturbed) >= ENOUGH)
+        return not self.broken and (
+            not self.perturbed or sum(not run.broken for run in self.perturbed) >= ENOUGH
+        )
 
     @property
     def headline(self) -> str:
         """The verdict in one line, with what is outside its bound in the worst run."""
         if not self.perturbed:
-            return "preserved (nominal run only)" if self.preserved else f"not preserved: {', '.join(self.broken)}"
-        kept, worst = sum(not run.broken for run in self.perturbed), max(self.perturbed, key=lambda run: len(run.broken))
+            return (
+                "preserved (nominal run only)"
+                if self.preserved
+                else f"not preserved: {', '.join(self.broken)}"
+            )
+        kept, worst = (
+            sum(not run.broken for run in self.perturbed),
+            max(self.perturbed, key=lambda run: len(run.broken)),
+        )
         count = f"{kept} of {len(self.perturbed)} perturbed runs"
         under = f"; worst under {worst.name}: {', '.join(worst.broken)}" if worst.broken else ""
         if self.preserved:
@@ -160,7 +180,14 @@ class ClipReport:
     def without_limits(self) -> ClipReport:
         """Return the report without what limits of joints and motors say."""
         return replace(
-            self, torque=None, joints=None, all_limits=None, worst_torque=None, joint_margin=None, torque_saturated=None, torque_step=None
+            self,
+            torque=None,
+            joints=None,
+            all_limits=None,
+            worst_torque=None,
+            joint_margin=None,
+            torque_saturated=None,
+            torque_step=None,
         )
 
 
@@ -224,7 +251,10 @@ def judge_clip(
     fell = lost or has_fallen(frames[-1].q, proportions.pelvis, proportions.up)
     replaced, flown = _measure_flight(frames)
     if replaced > 0.0:
-        notices = (*notices, f"for {replaced:.2f} s of flight in the reference the robot stands or steps")
+        notices = (
+            *notices,
+            f"for {replaced:.2f} s of flight in the reference the robot stands or steps",
+        )
     names, counts = np.unique([frame.rung for frame in frames], return_counts=True)
     consistency = _judge_certificates([frame.certificate for frame in frames])
     return ClipReport(
@@ -247,7 +277,9 @@ def judge_clip(
 
 
 def _is_followed(measures: PreservationMeasures) -> bool:
-    return measures.followed >= LEAST_FOLLOWED and (measures.flight is None or measures.flight >= LEAST_FLOWN)
+    return measures.followed >= LEAST_FOLLOWED and (
+        measures.flight is None or measures.flight >= LEAST_FLOWN
+    )
 
 
 def _tell_lost(measures: PreservationMeasures | None) -> tuple[str, ...]:
@@ -255,7 +287,11 @@ def _tell_lost(measures: PreservationMeasures | None) -> tuple[str, ...]:
     if measures is None or _is_followed(measures):
         return ()
     lost = [f"{measures.followed:.0%} of the reference are followed"]
-    lost += [f"{measures.flight_lost:.2f} s of its flight are lost"] if measures.flight_lost > 0.0 else []
+    lost += (
+        [f"{measures.flight_lost:.2f} s of its flight are lost"]
+        if measures.flight_lost > 0.0
+        else []
+    )
     return (f"not finished: {', '.join(lost)}",)
 
 
@@ -270,13 +306,18 @@ def _measure_effort(robot: RobotModel, frames: Sequence[Frame]) -> _Effort:
     """Measure how much of the margins is used, and how smooth torques and accelerations are."""
     effort = np.array(robot.limits.effort[BASE:])
     limited = np.isfinite(effort) & (effort > 0.0)
-    tau, vdot = np.array([frame.tau for frame in frames]), np.array([frame.vdot[BASE:] for frame in frames])
+    tau, vdot = (
+        np.array([frame.tau for frame in frames]),
+        np.array([frame.vdot[BASE:] for frame in frames]),
+    )
     dt = frames[1].time - frames[0].time if len(frames) > 1 else np.inf
     bears = [frame.certificate.cop for frame in frames if np.isfinite(frame.certificate.cop)]
     steps = np.abs(np.diff(tau[:, limited], axis=0)) / effort[limited]
     jerk = np.diff(vdot, axis=0) / dt
     return _Effort(
-        torque_saturated=float(np.mean([frame.certificate.torque >= SATURATED for frame in frames])),
+        torque_saturated=float(
+            np.mean([frame.certificate.torque >= SATURATED for frame in frames])
+        ),
         sole_rim=float(np.mean(np.array(bears) < RIM)) if bears else 0.0,
         torque_step=float(np.max(steps, initial=0.0)),
         jerk=float(np.sqrt(np.mean(jerk**2))) if jerk.size else 0.0,
@@ -300,7 +341,12 @@ def _judge_certificates(certificates: Sequence[FrameCertificate]) -> _Consistenc
 
 def _measure_errors(robot: RobotModel, frames: Sequence[Frame], reference: Matrix) -> _Errors:
     data = robot.data()
-    errors = np.array([pin.difference(robot.model, a, frame.q)[BASE:] for a, frame in zip(reference, frames, strict=True)])
+    errors = np.array(
+        [
+            pin.difference(robot.model, a, frame.q)[BASE:]
+            for a, frame in zip(reference, frames, strict=True)
+        ]
+    )
     com = np.array([pin.centerOfMass(robot.model, data, f.q) - f.target.com for f in frames])
     base = np.array([f.q[:3] - f.target.q[:3] for f in frames])
     return _Errors(
@@ -345,7 +391,9 @@ def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[F
             if settled[foot] is None and frame.wrenches[foot, 2] <= least:
                 continue
             rim = rims[foot]
-            point = proportions.centres[foot] if rim is None or not on[foot] else rim.middle(on[foot])
+            point = (
+                proportions.centres[foot] if rim is None or not on[foot] else rim.middle(on[foot])
+            )
             place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(point))
             first = settled[foot]
             if first is None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a fall is, and what leaves while nothing holds the robot: motors that brake, or a way back to a posture."""
 
 from __future__ import annotations
@@ -113,8 +114,13 @@ class WayBack:
             v: (nv,) velocity.
         """
         keep = max(1.0 - self._dt / BRAKING, 0.0) if float(np.abs(v).max()) > STILL else 0.0
-        after, here = np.asarray(pin.integrate(self._robot.model, q, keep * self._dt * v)), q[self._index]
-        after[self._index] = np.clip(after[self._index], np.minimum(self._low, here), np.maximum(self._high, here))
+        after, here = (
+            np.asarray(pin.integrate(self._robot.model, q, keep * self._dt * v)),
+            q[self._index],
+        )
+        after[self._index] = np.clip(
+            after[self._index], np.minimum(self._low, here), np.maximum(self._high, here)
+        )
         return after, np.asarray(pin.difference(self._robot.model, q, after)) / self._dt
 
     def brake(self, q: Vector, v: Vector) -> Step:
@@ -125,5 +131,7 @@ class WayBack:
             v: (nv,) measured velocity.
         """
         tau = -self._effort * np.clip(PACE[0] * v[BASE:] / self._pace[BASE:], -1.0, 1.0)
-        vdot = np.asarray(pin.aba(self._robot.model, self._data, q, v, np.concatenate((np.zeros(BASE), tau))))
+        vdot = np.asarray(
+            pin.aba(self._robot.model, self._data, q, v, np.concatenate((np.zeros(BASE), tau)))
+        )
         return unheld(self._robot, np.where(np.isfinite(vdot), vdot, 0.0), tau)

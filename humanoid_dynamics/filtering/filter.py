@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dynamics filter: any reference in, consistent motion out, sample by sample."""
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class DynamicsFilter:
             ShapeError: If the look-ahead is none.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("the dynamics filter", [robot.root], "requires a floating base, received root")
+            raise UnsupportedRobotError(
+                "the dynamics filter", [robot.root], "requires a floating base, received root"
+            )
         settings = settings or Settings()
         settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
         self.settings = replace(settings, lookahead=max(settings.lookahead, SHORTEST))
@@ -93,10 +96,16 @@ class DynamicsFilter:
         tick = replace(tick, edges=self.settings.toe_roll and mode == "balanced")
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
-        self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
-        self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
+        self._judge = FrameJudge(
+            robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled
+        )
+        self._bound = (
+            mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
+        )
         self._placer = Placer(robot, keep_limits=tick.joint_limits)
-        self._recovery = Recovery(robot, self.settings.dt, self._placer, keep_limits=tick.joint_limits)
+        self._recovery = Recovery(
+            robot, self.settings.dt, self._placer, keep_limits=tick.joint_limits
+        )
         self._prediction = Prediction(robot.model, self.settings.dt)
         rehearse(robot, self.proportions, self.settings)
         self.restart()
@@ -105,7 +114,13 @@ class DynamicsFilter:
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
-        self._stream = TargetStream(self.robot, self.proportions, self.settings, self._placer, keep_limits=self.tick_settings.joint_limits)
+        self._stream = TargetStream(
+            self.robot,
+            self.proportions,
+            self.settings,
+            self._placer,
+            keep_limits=self.tick_settings.joint_limits,
+        )
         self._tick.restart()
         self._prediction.restart()
         self.q: Vector = np.array(self.robot.posture)
@@ -223,7 +238,9 @@ class DynamicsFilter:
         frame = self._advance(target, self._measured)
         self._prediction.note(frame.vdot)
         believed = state is not None or not self._measured
-        self.status, self.reason = tell_frame(frame, stream.refused, stream.stood, believed=believed)
+        self.status, self.reason = tell_frame(
+            frame, stream.refused, stream.stood, believed=believed
+        )
         return frame
 
     def _prepare(self) -> None:
@@ -237,7 +254,12 @@ class DynamicsFilter:
 
     def _plan(self, most: int = ROWS_AT_A_TIME) -> None:
         follows = self._stream.started and not self._recovery.active
-        self._stream.plan(self._tick.landings(), self._centre() if follows else None, most, measured=self._measured)
+        self._stream.plan(
+            self._tick.landings(),
+            self._centre() if follows else None,
+            most,
+            measured=self._measured,
+        )
         if not (self._measured or self._recovery.active):
             self._tick.prepare(self.q, self.v)
 
@@ -281,7 +303,9 @@ class DynamicsFilter:
 
     def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
         """Whether what comes next is a number, and inside the limits of joints and motors, soles on the ground, where these are kept."""
-        square = sum(float(part.dot(part)) for part in (q, v, step.vdot, step.tau, step.wrenches.ravel()))
+        square = sum(
+            float(part.dot(part)) for part in (q, v, step.vdot, step.tau, step.wrenches.ravel())
+        )
         fast = max(abs(rate) for rate in v[:BASE].tolist())
         inside = certificate.limits_hold and certificate.height < SUNK
         return math.isfinite(square) and fast < FASTEST and (inside or not self._bound)
@@ -309,7 +333,14 @@ class DynamicsFilter:
         self._tick.restart()
         self._stream.plan_anew()
 
-    def _frame(self, target: Target, v: Vector, step: Step, q: Vector | None = None, certificate: FrameCertificate | None = None) -> Frame:
+    def _frame(
+        self,
+        target: Target,
+        v: Vector,
+        step: Step,
+        q: Vector | None = None,
+        certificate: FrameCertificate | None = None,
+    ) -> Frame:
         q = self.q if q is None else q
         if certificate is None:
             after = v + self.settings.dt * step.vdot
@@ -318,4 +349,17 @@ class DynamicsFilter:
         time = self._stream.start + self._row * self.settings.dt
         self._row += 1
         reference = self._stream.instant_of(target)
-        return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target, step.edges)
+        return Frame(
+            time,
+            reference,
+            q,
+            v,
+            step.vdot,
+            step.tau,
+            step.wrenches,
+            step.stands,
+            step.rung,
+            certificate,
+            target,
+            step.edges,
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A filtered clip as a table to write: motion, torques, contact forces and certificates, so that it can be judged again.
 
 Beside what every archive of a motion holds:
@@ -56,5 +57,7 @@ def build_filtered_recording(found: FilteredClip) -> Recording:
         extras[f"wrench_{sole.name}"] = np.array([frame.wrenches[foot] for frame in frames])
         extras[f"edge_{sole.name}"] = np.array([frame.edges[foot] for frame in frames])
     for name in (field.name for field in fields(FrameCertificate)):
-        extras[CERTIFICATE + name] = np.array([getattr(frame.certificate, name) for frame in frames])
+        extras[CERTIFICATE + name] = np.array(
+            [getattr(frame.certificate, name) for frame in frames]
+        )
     return replace(build_recording(found.clip), extras=extras)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the filter answers: one frame of consistent motion, and what the statuses of a tick mean."""
 
 from __future__ import annotations
@@ -14,12 +15,21 @@ class FilterStatus(StatusEnum):
     """How the filter answered its last tick."""
 
     WAITING = "WAITING", "the look-ahead is not there yet"
-    INPUT_TIMEOUT = "INPUT_TIMEOUT", "no usable sample comes; known ones are followed, then the reference stands still until more come"
+    INPUT_TIMEOUT = (
+        "INPUT_TIMEOUT",
+        "no usable sample comes; known ones are followed, then the reference stands still until more come",
+    )
     OK = "OK", "all limits that are checked are kept"
     RELAXED = "RELAXED", "a limit is relaxed; the reason names the level"
     LIMIT_VIOLATED = "LIMIT_VIOLATED", "a limit is violated; the certificate names it"
-    STATE_NOT_FINITE = "STATE_NOT_FINITE", "the measured state is not finite; the last good one is used"
-    FALLEN = "FALLEN", "the robot fell; its posture is held until the reference stands on both soles, then the robot returns to its feet"
+    STATE_NOT_FINITE = (
+        "STATE_NOT_FINITE",
+        "the measured state is not finite; the last good one is used",
+    )
+    FALLEN = (
+        "FALLEN",
+        "the robot fell; its posture is held until the reference stands on both soles, then the robot returns to its feet",
+    )
     ENDED = "ENDED", "no frame is left"
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion that is possible and as lively as a clip: what the filter makes of it."""
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ def make_matched_control(clip: Clip, watch: Callable[[float], None] | None = Non
         Motion with velocities, accelerations and contacts, certified to be inside all limits; None where there is none.
     """
     rows = clip.times <= clip.times[0] + LONGEST
-    beginning = clip if rows.all() else clip.change(times=clip.times[rows], q=clip.q[rows], v=None, a=None, contacts={})
+    beginning = (
+        clip
+        if rows.all()
+        else clip.change(times=clip.times[rows], q=clip.q[rows], v=None, a=None, contacts={})
+    )
     try:
         made = filter_clip(clip.robot, beginning, ladder=LADDER[:1], watch=watch)
     except HumanoidDynamicsError:
         return None
-    during = (frame for frame in made.frames if HOLD <= frame.reference <= HOLD + beginning.duration)
+    during = (
+        frame for frame in made.frames if HOLD <= frame.reference <= HOLD + beginning.duration
+    )
     frames = tuple(takewhile(lambda frame: frame.rung == 0, during))
     return build_clip_of(clip.robot, frames, clip.origin) if len(frames) >= FEWEST_FRAMES else None

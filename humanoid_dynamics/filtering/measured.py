@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What somebody says is a number or the state of a robot, checked: nothing raises."""
 
 from __future__ import annotations

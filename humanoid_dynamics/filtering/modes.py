@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which tick answers in which mode."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.model.robot import RobotModel
 MODES = ("balanced", "paper")
 
 
-def build_tick(mode: str, robot: RobotModel, proportions: Proportions, settings: TickSettings) -> Tick:
+def build_tick(
+    mode: str, robot: RobotModel, proportions: Proportions, settings: TickSettings
+) -> Tick:
     """Return the tick of a mode.
 
     Args:

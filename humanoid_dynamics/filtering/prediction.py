@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a robot is now whose state was measured a little earlier: by the accelerations it was asked for since."""
 
 from __future__ import annotations

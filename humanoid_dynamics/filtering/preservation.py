@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much of a reference a filtered motion keeps: measures, and the bounds within which a run counts as preserved.
 
 Everything is measured on the two motions themselves.  Contacts of the reference are detected from the motion of its soles and of its
@@ -136,14 +137,18 @@ BOUNDS = (
 )
 
 
-def find_broken_bounds(measures: PreservationMeasures | None, bounds: tuple[Bound, ...] = BOUNDS) -> tuple[str, ...]:
+def find_broken_bounds(
+    measures: PreservationMeasures | None, bounds: tuple[Bound, ...] = BOUNDS
+) -> tuple[str, ...]:
     """Return the measures that are outside their bounds, in the order of the table.
 
     Args:
         measures: The measures; where None, nothing was measured and every bound is broken.
         bounds: The bounds.
     """
-    return tuple(bound.measure for bound in bounds if measures is None or not _holds(bound, measures))
+    return tuple(
+        bound.measure for bound in bounds if measures is None or not _holds(bound, measures)
+    )
 
 
 def _holds(bound: Bound, measures: PreservationMeasures) -> bool:
@@ -151,7 +156,11 @@ def _holds(bound: Bound, measures: PreservationMeasures) -> bool:
     if value is None:
         return True
     most = bound.running if measures.runs and bound.running is not None else bound.most
-    return isfinite(value) and (bound.least is None or value >= bound.least) and (most is None or value <= most)
+    return (
+        isfinite(value)
+        and (bound.least is None or value >= bound.least)
+        and (most is None or value <= most)
+    )
 
 
 def unmeasured() -> PreservationMeasures:
@@ -160,7 +169,12 @@ def unmeasured() -> PreservationMeasures:
 
 
 def measure_preservation(
-    reference: Clip, filtered: Clip, stamps: Vector, *, taken: Labels | None = None, ground: float = 0.0
+    reference: Clip,
+    filtered: Clip,
+    stamps: Vector,
+    *,
+    taken: Labels | None = None,
+    ground: float = 0.0,
 ) -> PreservationMeasures:
     """Measure what a filtered motion keeps of its reference.
 
@@ -187,7 +201,9 @@ def measure_preservation(
     asked, done = _place_soles(robot, even.q), _place_soles(robot, filtered.q)
     labels, declared = detect_reference_contacts(even), _read_contacts(filtered)
     rows = _find_rows(stamps, even.times)
-    leg = abs(float(robot.posture[2]) - float(np.mean(_place_soles(robot, robot.posture[None]).lowest)))
+    leg = abs(
+        float(robot.posture[2]) - float(np.mean(_place_soles(robot, robot.posture[None]).lowest))
+    )
     step = float(np.median(np.diff(filtered.times))) if len(filtered) > 1 else 0.0
     flies, flown = (np.asarray(~touches.any(axis=1)) for touches in (labels, declared))
     share = float(np.mean(flies))
@@ -196,15 +212,21 @@ def measure_preservation(
     return PreservationMeasures(
         followed=_measure_followed(reference, filtered, stamps, taken),
         path=_measure_path((even, asked.middles), filtered.q[rows, :2], TRAVELS * leg),
-        stride=_measure_stride((even.times, asked, labels), (stamps, done, declared), SHORTEST_STRIDE * leg),
+        stride=_measure_stride(
+            (even.times, asked, labels), (stamps, done, declared), SHORTEST_STRIDE * leg
+        ),
         flight_reference=share,
-        flight=step * float(np.sum(flown[inside])) / (share * reference.duration) if share > FLIES else None,
+        flight=step * float(np.sum(flown[inside])) / (share * reference.duration)
+        if share > FLIES
+        else None,
         flight_lost=float(np.sum(flies & ~(reached & flown[rows]))) / even.rate,
         time_factor=_measure_time(filtered.times, stamps, (first, last)),
         contact_f1=_measure_events((even.times, labels), (stamps, declared)),
         joint_rms=float(np.sqrt(np.mean(errors**2))) if errors.size else nan,
         self_collision=_measure_self_collision(reference, filtered, stamps, inside),
-        foot_penetration=_measure_foot_penetration((even, asked.lowest), (stamps[inside], ground - done.lowest[inside])),
+        foot_penetration=_measure_foot_penetration(
+            (even, asked.lowest), (stamps[inside], ground - done.lowest[inside])
+        ),
     )
 
 
@@ -219,7 +241,10 @@ def detect_reference_contacts(clip: Clip) -> Labels:
     """
     names = [sole.name for sole in find_soles(clip.robot)]
     thresholds = _choose_thresholds(clip)
-    labels, lifted = (detect_contacts(clip, thresholds, flight=flight).labels(clip.times) for flight in (False, True))
+    labels, lifted = (
+        detect_contacts(clip, thresholds, flight=flight).labels(clip.times)
+        for flight in (False, True)
+    )
     data = clip.robot.data()
     height = np.array([pin.centerOfMass(clip.robot.model, data, q)[2] for q in clip.q])[:, None]
     height = smooth_table(height, clip.rate, SMOOTHED)[:, 0]
@@ -235,7 +260,9 @@ def _choose_thresholds(clip: Clip) -> ContactThresholds | None:
     moving = np.count_nonzero(np.max(speeds, axis=1) > STEP_SPEED) / clip.rate
     if moving < STEP_TIME or float(np.percentile(np.max(heights, axis=1), LIFTED)) >= NO_LIFT:
         return None
-    return ContactThresholds(HEIGHT_ON[2], HEIGHT_OFF * HEIGHT_ON[2], STEP_SPEED, SPEED_OFF * STEP_SPEED)
+    return ContactThresholds(
+        HEIGHT_ON[2], HEIGHT_OFF * HEIGHT_ON[2], STEP_SPEED, SPEED_OFF * STEP_SPEED
+    )
 
 
 class _Soles(NamedTuple):
@@ -294,7 +321,11 @@ def _measure_path(asked: tuple[Clip, Matrix], places: Matrix, travels: float) ->
     return float(np.sum(along) / np.sum(lengths))
 
 
-def _measure_stride(reference: tuple[Vector, _Soles, Labels], filtered: tuple[Vector, _Soles, Labels], shortest: float) -> float | None:
+def _measure_stride(
+    reference: tuple[Vector, _Soles, Labels],
+    filtered: tuple[Vector, _Soles, Labels],
+    shortest: float,
+) -> float | None:
     """Return the way between touch-down places along the strides of the reference, over the length of these."""
     (times, asked, labels), (stamps, done, declared) = reference, filtered
     wanted = gone = 0.0
@@ -304,29 +335,45 @@ def _measure_stride(reference: tuple[Vector, _Soles, Labels], filtered: tuple[Ve
         for a, b, touches in runs(labels[:, foot]):
             if touches:
                 row = _match_stance(stances, stamps, (times[a], times[b - 1]))
-                prints.append((asked.middles[a:b, foot].mean(axis=0), None if row is None else done.middles[row, foot]))
+                prints.append(
+                    (
+                        asked.middles[a:b, foot].mean(axis=0),
+                        None if row is None else done.middles[row, foot],
+                    )
+                )
         for (from_, left), (to, reached) in pairwise(prints):
             length = float(np.linalg.norm(to - from_))
             if length > shortest:
                 wanted += length
-                gone += 0.0 if left is None or reached is None else min(float((reached - left) @ (to - from_)) / length, length)
+                gone += (
+                    0.0
+                    if left is None or reached is None
+                    else min(float((reached - left) @ (to - from_)) / length, length)
+                )
     return gone / wanted if wanted > 0.0 else None
 
 
-def _match_stance(stances: list[tuple[int, int]], stamps: Vector, span: tuple[float, float]) -> int | None:
+def _match_stance(
+    stances: list[tuple[int, int]], stamps: Vector, span: tuple[float, float]
+) -> int | None:
     """Return the touch-down row of the stance that overlaps an interval of time most; None where none does."""
     overlaps = [min(stamps[b - 1], span[1]) - max(stamps[a], span[0]) for a, b in stances]
     best = int(np.argmax(overlaps)) if overlaps else 0
     return stances[best][0] if overlaps and overlaps[best] > 0.0 else None
 
 
-def _measure_events(reference: tuple[Vector, Labels], filtered: tuple[Vector, Labels]) -> float | None:
+def _measure_events(
+    reference: tuple[Vector, Labels], filtered: tuple[Vector, Labels]
+) -> float | None:
     """Return the F1 score of touch-downs and lift-offs; None where there are none in either motion."""
     (times, labels), (stamps, declared) = reference, filtered
     hits = total = 0
     for foot in (0, 1):
         for kind in (True, False):
-            asked, done = _find_events(times, labels[:, foot], kind), _find_events(stamps, declared[:, foot], kind)
+            asked, done = (
+                _find_events(times, labels[:, foot], kind),
+                _find_events(stamps, declared[:, foot], kind),
+            )
             done = done[(done > times[0] + ROUND_OFF) & (done < times[-1] - ROUND_OFF)]
             hits += _match_events(asked, done)
             total += len(asked) + len(done)
@@ -335,7 +382,9 @@ def _measure_events(reference: tuple[Vector, Labels], filtered: tuple[Vector, La
 
 def _find_events(times: Vector, touches: Labels, kind: bool) -> Vector:
     """Return the instants at which a sole touches down, or lifts off [s]."""
-    return np.asarray(times[np.flatnonzero((touches[1:] != touches[:-1]) & (touches[1:] == kind)) + 1])
+    return np.asarray(
+        times[np.flatnonzero((touches[1:] != touches[:-1]) & (touches[1:] == kind)) + 1]
+    )
 
 
 def _match_events(asked: Vector, done: Vector) -> int:
@@ -351,30 +400,48 @@ def _match_events(asked: Vector, done: Vector) -> int:
     return hits
 
 
-def _measure_errors(reference: Clip, filtered: Clip, stamps: Vector, rows: Indices) -> tuple[Matrix, Vector, Vector]:
+def _measure_errors(
+    reference: Clip, filtered: Clip, stamps: Vector, rows: Indices
+) -> tuple[Matrix, Vector, Vector]:
     """Return joint errors (k, nv - 6), angles between upward directions of the base (k,), and errors of its heading (k,) of rows [rad].
 
     Headings count from the first row on: where a reference begins is no matter.
     """
     wanted, got = sample_configurations(reference, stamps[rows]), filtered.q[rows]
-    errors = np.array([pin.difference(reference.robot.model, a, b)[BASE:] for a, b in zip(wanted, got, strict=True)])
-    up, over = (np.array([pin.Quaternion(q[3:7]).toRotationMatrix()[2] for q in table]) for table in (wanted, got))
+    errors = np.array(
+        [
+            pin.difference(reference.robot.model, a, b)[BASE:]
+            for a, b in zip(wanted, got, strict=True)
+        ]
+    )
+    up, over = (
+        np.array([pin.Quaternion(q[3:7]).toRotationMatrix()[2] for q in table])
+        for table in (wanted, got)
+    )
     headings = np.array([heading_between(a, b) for a, b in zip(wanted, got, strict=True)])
     turned = np.abs((headings - headings[0] + pi) % (2.0 * pi) - pi)
     return errors, np.arccos(np.clip(np.einsum("ij,ij->i", up, over), -1.0, 1.0)), turned
 
 
-def _measure_followed(reference: Clip, filtered: Clip, stamps: Vector, taken: Labels | None) -> float:
+def _measure_followed(
+    reference: Clip, filtered: Clip, stamps: Vector, taken: Labels | None
+) -> float:
     """Return the share of samples that were taken and are followed."""
     rows = _find_rows(stamps, reference.times)
     errors, tilts, turned = _measure_errors(reference, filtered, stamps, rows)
-    followed = (np.abs(stamps[rows] - reference.times) <= REACHED) & (tilts <= FOLLOWED) & (turned <= FOLLOWED)
+    followed = (
+        (np.abs(stamps[rows] - reference.times) <= REACHED)
+        & (tilts <= FOLLOWED)
+        & (turned <= FOLLOWED)
+    )
     if errors.shape[1]:
         followed &= np.sqrt(np.mean(errors**2, axis=1)) <= FOLLOWED
     return float(np.mean(followed if taken is None else followed & taken))
 
 
-def _measure_self_collision(reference: Clip, filtered: Clip, stamps: Vector, inside: Indices) -> float:
+def _measure_self_collision(
+    reference: Clip, filtered: Clip, stamps: Vector, inside: Indices
+) -> float:
     """Return how much deeper two links penetrate than in the reference around the same instant [m]."""
     collision = find_self_collision(reference.robot)
     instants = np.arange(stamps[inside[0]], stamps[inside[-1]] + ROUND_OFF, 1.0 / SAMPLED)
@@ -386,9 +453,13 @@ def _measure_self_collision(reference: Clip, filtered: Clip, stamps: Vector, ins
     return float(np.max(np.maximum(got - own, 0.0)))
 
 
-def _measure_foot_penetration(reference: tuple[Clip, Matrix], filtered: tuple[Vector, Matrix]) -> float:
+def _measure_foot_penetration(
+    reference: tuple[Clip, Matrix], filtered: tuple[Vector, Matrix]
+) -> float:
     """Return how much deeper a sole is below the ground than in the reference around the same instant [m]."""
     (even, lowest), (stamps, depths) = reference, filtered
     floor = float(np.percentile(np.min(lowest, axis=1), FLOOR))
-    own = maximum_filter1d(np.maximum(floor - lowest, 0.0), 2 * round(NEARBY * even.rate) + 1, axis=0, mode="nearest")
+    own = maximum_filter1d(
+        np.maximum(floor - lowest, 0.0), 2 * round(NEARBY * even.rate) + 1, axis=0, mode="nearest"
+    )
     return float(np.max(np.maximum(depths - own[_find_rows(even.times, stamps)], 0.0)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lengths of a robot that the filter scales by; everything is measured on the robot, nothing is looked up by its name."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, BodyPoint, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-WIDEST_STANCE = 0.68  # of the leg: feet farther apart ask too much of ankles that roll by 15 degrees
+WIDEST_STANCE = (
+    0.68  # of the leg: feet farther apart ask too much of ankles that roll by 15 degrees
+)
 LONGEST_STRIDE = 1.05  # of the leg, from one footprint of a foot to its next
 
 
@@ -77,13 +80,19 @@ def measure_proportions(robot: RobotModel) -> Proportions:
     ground = float(np.mean([data.oMf[sole.frame].translation[2] for sole in soles]))
     points = {name: _place(data, point) for name, point in body.points.items()}
     thigh, shank = (
-        float(np.mean([np.linalg.norm(points[f"{side}_{a}"] - points[f"{side}_{b}"]) for side in SIDES]))
+        float(
+            np.mean(
+                [np.linalg.norm(points[f"{side}_{a}"] - points[f"{side}_{b}"]) for side in SIDES]
+            )
+        )
         for a, b in (("hip", "knee"), ("knee", "ankle"))
     )
     leg = thigh + shank
     com = pin.centerOfMass(robot.model, data, robot.posture)
     base = 1 if robot.model.njoints > 1 else 0
-    hips, ankles = ((body.points[f"left_{name}"], body.points[f"right_{name}"]) for name in ("hip", "ankle"))
+    hips, ankles = (
+        (body.points[f"left_{name}"], body.points[f"right_{name}"]) for name in ("hip", "ankle")
+    )
     return Proportions(
         (soles[0].frame, soles[1].frame),
         (np.array(soles[0].vertices), np.array(soles[1].vertices)),
@@ -122,7 +131,12 @@ def inner_rectangle(vertices: Matrix, inside: float = 0.001) -> Matrix:
     best, area = np.zeros((4, 2)), 0.0
     for front in np.linspace(0.0, 0.3, 16):
         for back in np.linspace(0.0, 0.3, 16):
-            x = np.array([low[0] + back * (high[0] - low[0]) + inside, high[0] - front * (high[0] - low[0]) - inside])
+            x = np.array(
+                [
+                    low[0] + back * (high[0] - low[0]) + inside,
+                    high[0] - front * (high[0] - low[0]) - inside,
+                ]
+            )
             y = _widths(A, b, x)
             if y[1] > y[0] and (x[1] - x[0]) * (y[1] - y[0]) > area:
                 area = float((x[1] - x[0]) * (y[1] - y[0]))

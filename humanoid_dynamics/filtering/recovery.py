@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the filter comes back to its feet after a fall: once the reference stands, it goes there and on."""
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ class Recovery:
         Args:
             target: What is wanted.
         """
-        still = float(np.max(np.abs(target.v[:BASE]))) < QUIET[0] and float(np.max(np.abs(target.v[BASE:]))) < QUIET[1]
+        still = (
+            float(np.max(np.abs(target.v[:BASE]))) < QUIET[0]
+            and float(np.max(np.abs(target.v[BASE:]))) < QUIET[1]
+        )
         stands = still and all(target.touches) and bool(np.isinf(target.until).all())
         self._waited = self._waited + self._dt if stands else 0.0
         self._moved += 0.0 if stands else self._dt

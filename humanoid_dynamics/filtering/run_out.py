@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clips that end in motion: nobody stands still from one sample to the next, so their last part runs out to a stand."""
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def run_out(clip: Clip, proportions: Proportions) -> Clip:
         return clip
     start = times[-1] - LAST
     late = times > start
-    times[late] = start + 2.0 * LAST * (1.0 - np.sqrt(1.0 - np.minimum((times[late] - start) / LAST, 1.0)))
+    times[late] = start + 2.0 * LAST * (
+        1.0 - np.sqrt(1.0 - np.minimum((times[late] - start) / LAST, 1.0))
+    )
     notice = f"ends at {speed:.2g} m/s: its last {LAST:g} s run out to a stand, in {2.0 * LAST:g} s"
     return clip.change(times=times, v=None, a=None, notices=(*clip.notices, notice))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How impossible a motion is, measured from its configurations alone, as for motion nobody knows forces of.
 
 Differentiating twice is noisy: the same measure taken of motion that is consistent by construction is never zero.  That is its false-alarm
@@ -60,7 +61,9 @@ def score_motion(clip: Clip) -> Score:
     pulled = reaction.force[:, 2] <= 0.0
     outside = standing & (margins < -BESIDE) & ~pulled
     friction = min(surface.friction for surface in clip.robot.surfaces.values())
-    slippery = np.hypot(reaction.force[:, 0], reaction.force[:, 1]) > friction * np.maximum(reaction.force[:, 2], 0.0)
+    slippery = np.hypot(reaction.force[:, 0], reaction.force[:, 1]) > friction * np.maximum(
+        reaction.force[:, 2], 0.0
+    )
     excess = limit_excess(clip.robot, clip.q)
     impossible = outside | (pulled & standing) | (slippery & standing)
     return Score(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How deep links of a robot penetrate each other: convex shapes of the description, and capsules around limbs that have none."""
 
 from __future__ import annotations
@@ -41,15 +42,24 @@ class SelfCollision:
         joints = [joint for joint, _, _ in self._shapes]
         bodies = sorted(set(joints))
         parents = {joint: _find_parent(robot.model, joint, set(bodies)) for joint in bodies}
-        self.pairs = tuple((a, b) for a, b in combinations(bodies, 2) if parents[b] != a and parents[a] != b)
+        self.pairs = tuple(
+            (a, b) for a, b in combinations(bodies, 2) if parents[b] != a and parents[a] != b
+        )
         index = {pair: k for k, pair in enumerate(self.pairs)}
         found = [
-            (i, j, index[min(a, b), max(a, b)]) for (i, a), (j, b) in combinations(enumerate(joints), 2) if (min(a, b), max(a, b)) in index
+            (i, j, index[min(a, b), max(a, b)])
+            for (i, a), (j, b) in combinations(enumerate(joints), 2)
+            if (min(a, b), max(a, b)) in index
         ]
         self._first, self._second, self._pair = np.array(found, dtype=np.intp).reshape(-1, 3).T
         spheres = [_bound(shape) for _, _, shape in self._shapes]
-        self._centres: Matrix = np.array([X.act(c) for (_, X, _), (c, _) in zip(self._shapes, spheres, strict=True)]).reshape(-1, 3)
-        self._reach: Vector = np.array([radius for _, radius in spheres])[self._first] + np.array([r for _, r in spheres])[self._second]
+        self._centres: Matrix = np.array(
+            [X.act(c) for (_, X, _), (c, _) in zip(self._shapes, spheres, strict=True)]
+        ).reshape(-1, 3)
+        self._reach: Vector = (
+            np.array([radius for _, radius in spheres])[self._first]
+            + np.array([r for _, r in spheres])[self._second]
+        )
         self._joints: Indices = np.array(joints, dtype=np.intp)
         self._request = coal.CollisionRequest(coal.CollisionRequestFlag.CONTACT, 1)
         self._resting: Vector = np.zeros(len(self.pairs))
@@ -63,8 +73,17 @@ class SelfCollision:
         """
         pin.forwardKinematics(self._model, self._data, q)
         places = self._data.oMi
-        centres = np.array([places[joint].act(centre) for joint, centre in zip(self._joints.tolist(), self._centres, strict=True)])
-        near = np.linalg.norm(centres[self._first] - centres[self._second], axis=1) < self._reach if len(centres) else np.zeros(0, bool)
+        centres = np.array(
+            [
+                places[joint].act(centre)
+                for joint, centre in zip(self._joints.tolist(), self._centres, strict=True)
+            ]
+        )
+        near = (
+            np.linalg.norm(centres[self._first] - centres[self._second], axis=1) < self._reach
+            if len(centres)
+            else np.zeros(0, bool)
+        )
         depths = np.zeros(len(self.pairs))
         placed: set[int] = set()
         for row in np.flatnonzero(near).tolist():
@@ -78,7 +97,9 @@ class SelfCollision:
             result = coal.CollisionResult()
             if coal.collide(self._objects[both[0]], self._objects[both[1]], self._request, result):
                 k = self._pair[row]
-                depths[k] = max(depths[k], -min(contact.penetration_depth for contact in result.getContacts()))
+                depths[k] = max(
+                    depths[k], -min(contact.penetration_depth for contact in result.getContacts())
+                )
         return np.maximum(depths - self._resting, 0.0)
 
 
@@ -112,7 +133,11 @@ def _build_shapes(robot: RobotModel) -> list[tuple[int, pin.SE3, coal.CollisionG
     for part in body_capsules(robot):
         if part.joint not in known:
             a, b = (data.oMi[part.joint].actInv(end) for end in part.ends)
-            axis = (b - a) / max(float(np.linalg.norm(b - a)), 1e-9) if np.any(a != b) else np.array([0.0, 0.0, 1.0])
+            axis = (
+                (b - a) / max(float(np.linalg.norm(b - a)), 1e-9)
+                if np.any(a != b)
+                else np.array([0.0, 0.0, 1.0])
+            )
             turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
             capsule = coal.Capsule(part.radius, max(float(np.linalg.norm(b - a)), 1e-6))
             shapes.append((part.joint, pin.SE3(turn, 0.5 * (a + b)), capsule))
@@ -133,7 +158,11 @@ def _build_shape(solid: Geometry) -> coal.CollisionGeometry | None:
         return None
     try:
         return _hull(read_mesh_points(Path(solid.filename)) * np.array(size))
-    except (RuntimeError, ValueError, OSError):  # a mesh that cannot be read, or is flat, has no shape
+    except (
+        RuntimeError,
+        ValueError,
+        OSError,
+    ):  # a mesh that cannot be read, or is flat, has no shape
         return None
 
 

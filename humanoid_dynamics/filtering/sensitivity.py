@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Five small perturbations of a clip: a filter that keeps a motion by luck alone does not keep it under all of them."""
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from humanoid_dynamics.motion.resampling import resample
 SPEED = 0.05  # share by which the clip is faster or slower
 HEIGHT = 0.01  # m by which the base, and so the feet, are higher or lower
 MASS = 0.02  # share by which all links are heavier or lighter
-RATES = (30.0, 50.0)  # Hz; a clip is resampled to the second, or to the first where it has the second
+RATES = (
+    30.0,
+    50.0,
+)  # Hz; a clip is resampled to the second, or to the first where it has the second
 SAME_RATE = 0.5  # Hz
 SHIFT = (0.05, 0.2)  # s by which the start is later
 LONGEST_SHIFT = 0.2  # of the duration
@@ -53,11 +57,19 @@ def perturbations(clip: Clip, robot: RobotModel, seed: int = 0) -> list[Perturba
     rate = RATES[0] if len(clip) > 1 and abs(clip.rate - RATES[1]) < SAME_RATE else RATES[1]
     other = scale_mass(robot, 1.0 + MASS * heavier)
     return [
-        Perturbation("speed", plain.change(times=start + (clip.times - start) / (1.0 + SPEED * faster)), robot),
+        Perturbation(
+            "speed",
+            plain.change(times=start + (clip.times - start) / (1.0 + SPEED * faster)),
+            robot,
+        ),
         Perturbation("foot_height", plain.change(q=raised), robot),
         Perturbation("mass", clip.change(robot=other), other),
         Perturbation("rate", resample(plain, max(rate, FEWEST_FRAMES / clip.duration)), robot),
-        Perturbation("start", _cut_start(plain, min(rng.uniform(*SHIFT), LONGEST_SHIFT * clip.duration)), robot),
+        Perturbation(
+            "start",
+            _cut_start(plain, min(rng.uniform(*SHIFT), LONGEST_SHIFT * clip.duration)),
+            robot,
+        ),
     ]
 
 
@@ -71,12 +83,17 @@ def scale_mass(robot: RobotModel, factor: float) -> RobotModel:
     model = robot.model.copy()
     for joint in range(1, model.njoints):
         inertia = model.inertias[joint]
-        model.inertias[joint] = pin.Inertia(factor * inertia.mass, inertia.lever, factor * inertia.inertia)
+        model.inertias[joint] = pin.Inertia(
+            factor * inertia.mass, inertia.lever, factor * inertia.inertia
+        )
     return replace(robot, model=model)
 
 
 def _cut_start(clip: Clip, shift: float) -> Clip:
     """Return a clip without its first samples; at least as many as a clip needs remain."""
-    first = min(max(int(np.searchsorted(clip.times, clip.times[0] + shift)), 1), max(len(clip) - FEWEST_FRAMES, 0))
+    first = min(
+        max(int(np.searchsorted(clip.times, clip.times[0] + shift)), 1),
+        max(len(clip) - FEWEST_FRAMES, 0),
+    )
     contacts = {name: labels[first:] for name, labels in clip.contacts.items()}
     return clip.change(times=clip.times[first:], q=clip.q[first:], contacts=contacts)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times and lengths of the conditioning: one set for all clips, scaled by the robot where lengths are concerned."""
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Settings:
             if not (isinstance(value, REAL) and least <= value <= most):
                 raise ShapeError(name, repr(value), f"a number from {least:g} to {most:g}")
         if round(self.lookahead * self.rate) < 1:
-            raise ShapeError("lookahead", repr(self.lookahead), f"at least one tick of {self.dt:g} s")
+            raise ShapeError(
+                "lookahead", repr(self.lookahead), f"at least one tick of {self.dt:g} s"
+            )
 
     @property
     def dt(self) -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sloped ground: everything is seen in axes in which the ground is level, and gravity pulls aslant."""
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def normal_of(slope: float, uphill: float = 0.0) -> Vector:
     Returns:
         (3,) normal in axes of the world.
     """
-    return np.array((-np.sin(slope) * np.cos(uphill), -np.sin(slope) * np.sin(uphill), np.cos(slope)))
+    return np.array(
+        (-np.sin(slope) * np.cos(uphill), -np.sin(slope) * np.sin(uphill), np.cos(slope))
+    )
 
 
 class Slope:
@@ -57,9 +60,13 @@ class Slope:
         n = np.asarray(normal, dtype=np.float64)
         size = float(np.linalg.norm(n)) if n.shape == (3,) else 0.0
         if not (np.isfinite(size) and size > 0.0 and n[2] / size > STEEPEST):
-            raise ShapeError("normal of the ground", str(n.tolist()), "a vector less than 60 degrees from upward")
+            raise ShapeError(
+                "normal of the ground", str(n.tolist()), "a vector less than 60 degrees from upward"
+            )
         self.normal: Vector = n / size
-        self.R_WG: Matrix = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n / size).matrix()
+        self.R_WG: Matrix = pin.Quaternion.FromTwoVectors(
+            np.array([0.0, 0.0, 1.0]), n / size
+        ).matrix()
         model = robot.model.copy()
         model.gravity = pin.Motion(self.R_WG.T @ robot.model.gravity.linear, np.zeros(3))
         self.robot = replace(robot, model=model)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Front and rear edge of a sole: what it stands on while the heel rises, or before the toes come down."""
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class SoleEdges:
         Args:
             kind: ``TOE`` or ``HEEL``.
         """
-        return np.asarray(self.middle(kind) + self.half(kind) * np.array([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]]))
+        return np.asarray(
+            self.middle(kind) + self.half(kind) * np.array([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
+        )
 
     def half(self, kind: int) -> float:
         """Return half the width of an edge.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the filter starts: standing as the first target wants it."""
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from humanoid_dynamics.motion.body_points import find_body, find_soles
 from humanoid_dynamics.motion.inverse_kinematics import COM, InverseKinematics, Task
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-UPRIGHT, REST = 3.0, 0.3  # weights of the base's orientation and of the joints of the target, per radian
+UPRIGHT, REST = (
+    3.0,
+    0.3,
+)  # weights of the base's orientation and of the joints of the target, per radian
 SAME = 1e-12
 SEARCHED = 2  # iterations of a push or a tick that looks for where to stand
 TRIED = 8  # iterations after which a search that can succeed is near its goal
@@ -57,7 +61,9 @@ class Placer:
         pin.framesForwardKinematics(self._robot.model, self._data, target.q)
         self._rest = np.array(target.q)
         self._places: Matrix = np.vstack((target.com, target.sole_place, np.zeros(3)))
-        self._turns: Matrix = np.array([np.eye(3), *target.sole_turn, self._data.oMf[self._base].rotation])
+        self._turns: Matrix = np.array(
+            [np.eye(3), *target.sole_turn, self._data.oMf[self._base].rotation]
+        )
         self._count, self._lowered = 0, 0
         self.q, self.done = np.array(target.q), self._is_there(target)
         if start is not None and not self.done:
@@ -71,7 +77,9 @@ class Placer:
         """
         if self.done:
             return
-        found = self._search.solve(self.q, self._places, self._turns, rest=self._rest, tolerance=REACHED, most=most)
+        found = self._search.solve(
+            self.q, self._places, self._turns, rest=self._rest, tolerance=REACHED, most=most
+        )
         self.q, self._count = np.array(found.q), self._count + most
         self.done = found.hard_error < REACHED
         if not self.done and self._count >= (TRIED if found.hard_error > NEAR else MOST):
@@ -89,7 +97,10 @@ class Placer:
         misses = [com - target.com]
         for foot, frame in enumerate(self._soles):
             X = self._data.oMf[frame]
-            misses += [X.translation - target.sole_place[foot], (X.rotation - target.sole_turn[foot]).ravel()]
+            misses += [
+                X.translation - target.sole_place[foot],
+                (X.rotation - target.sole_turn[foot]).ravel(),
+            ]
         return bool(np.max(np.abs(np.concatenate(misses))) < SAME)
 
     def place(self, target: Target) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The live side of the filter: samples as they come to targets as they are due, whatever comes or does not."""
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ ROWS_AT_A_TIME = 8
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
 SETTLED = 1  # rows after those that are planned that stay as they are
 FEWEST = 3  # rows known with which one more can be planned
-PATIENCE = 0.25  # share of the look-ahead that samples may be late before the reference stands still
+PATIENCE = (
+    0.25  # share of the look-ahead that samples may be late before the reference stands still
+)
 SLOWEST = 0.04  # s between samples that are no pause, however short the look-ahead
 PAUSE = 0.1  # s; samples that do not come for so long have paused, and are not merely slow
 
@@ -48,7 +51,15 @@ class TargetStream:
         late: By how much frames are sent later than their time says, for who sends them by a clock [s]; None for who does not.
     """
 
-    def __init__(self, robot: RobotModel, proportions: Proportions, settings: Settings, placer: Placer, *, keep_limits: bool) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        proportions: Proportions,
+        settings: Settings,
+        placer: Placer,
+        *,
+        keep_limits: bool,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -60,14 +71,25 @@ class TargetStream:
         """
         self._settings, self._p, self._placer = settings, proportions, placer
         ahead, spare = round(settings.lookahead * settings.rate), round(SLOWEST * settings.rate)
-        self._ahead = max(ahead, NEEDED, FEWEST + spare)  # rows that are known before the next ones are planned
-        self._patience = max(round(PATIENCE * ahead), min(self._ahead - FEWEST, spare))  # rows that samples may be late
+        self._ahead = max(
+            ahead, NEEDED, FEWEST + spare
+        )  # rows that are known before the next ones are planned
+        self._patience = max(
+            round(PATIENCE * ahead), min(self._ahead - FEWEST, spare)
+        )  # rows that samples may be late
         bound = PostureBound(robot, proportions, leaps=settings.flights)
-        leash = None if settings.flights else Leash(robot, proportions)  # in a leap both soles move alike as well
+        leash = (
+            None if settings.flights else Leash(robot, proportions)
+        )  # in a leap both soles move alike as well
         self._intake = Intake(robot, keep_limits=keep_limits, bound=bound, leash=leash)
         self._bridge = Bridge(robot, proportions)
-        self._doubts = settings.lookahead >= FAR_ENOUGH  # whether samples can be waited for that agree
-        self._good, self._usual = -math.inf, 0.0  # when the last sample was, and the time between samples
+        self._doubts = (
+            settings.lookahead >= FAR_ENOUGH
+        )  # whether samples can be waited for that agree
+        self._good, self._usual = (
+            -math.inf,
+            0.0,
+        )  # when the last sample was, and the time between samples
         self._track = Track(robot, proportions, settings)
         self._planner = Planner(proportions, settings, self._track)
         self._pace = Pace(settings, self._patience)
@@ -92,7 +114,11 @@ class TargetStream:
         """By how much the target that comes next is later than the newest sample, now [s]; zero before the first sample."""
         if self._intake.q is None:
             return 0.0
-        return self._intake.time - self._track.start - (self._planner.now - len(self._targets)) * self._settings.dt
+        return (
+            self._intake.time
+            - self._track.start
+            - (self._planner.now - len(self._targets)) * self._settings.dt
+        )
 
     def delay_at(self, rate: float) -> float:
         """Return by how much a target is later than the newest sample, at most, where these come evenly.
@@ -100,7 +126,9 @@ class TargetStream:
         Args:
             rate: Samples per second [Hz].
         """
-        return (self._ahead + self._track.half - 1) * self._settings.dt + self._track.samples_behind / rate
+        return (
+            self._ahead + self._track.half - 1
+        ) * self._settings.dt + self._track.samples_behind / rate
 
     @property
     def ready(self) -> bool:
@@ -142,7 +170,9 @@ class TargetStream:
         Returns:
             What became of it, see ``Intake.take``.
         """
-        self._intake.sight.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
+        self._intake.sight.share = (
+            self._pace.share if self.late is None else hurry(self.late + self.behind)
+        )
         status = self._intake.see(time, q)
         if status is None and self._doubts and self._intake.doubt():
             self.refused = SampleStatus.POSTURE_JUMP
@@ -150,9 +180,15 @@ class TargetStream:
         if status is None:
             told, status = self._close_hole(), self._intake.accept()
             status = told if status is SampleStatus.OK else status
-        if status is SampleStatus.LEANING and self._intake.sight.leans:  # it was to be seen; what is held until it comes back is no hole
+        if (
+            status is SampleStatus.LEANING and self._intake.sight.leans
+        ):  # it was to be seen; what is held until it comes back is no hole
             self._good = self._intake.sight.due
-        if status is SampleStatus.POSTURE_JUMP and not (self.started or self.planned) and self._intake.begin_at_rest():
+        if (
+            status is SampleStatus.POSTURE_JUMP
+            and not (self.started or self.planned)
+            and self._intake.begin_at_rest()
+        ):
             self._track.restart()
             self.place = FirstPlace(self._placer)
         self.refused = None if status in ACCEPTED else status
@@ -184,11 +220,20 @@ class TargetStream:
         """
         intake, sight, track = self._intake, self._intake.sight, self._track
         hole, last, jumped = sight.due - self._good, self._good - STEP, sight.doubts.jumped
-        least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(sight.due - intake.time, HOLE[0])
+        least, self._usual = (
+            max(HOLE[0], HOLE[1] * self._usual),
+            min(sight.due - intake.time, HOLE[0]),
+        )
         if not (jumped or hole >= least) or not intake.follows or intake.is_near:
             return SampleStatus.OK
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
-        told = SampleStatus.BASE_JUMP if intake.is_elsewhere else SampleStatus.POSTURE_JUMP if jumped or hole >= SHORT else SampleStatus.OK
+        told = (
+            SampleStatus.BASE_JUMP
+            if intake.is_elsewhere
+            else SampleStatus.POSTURE_JUMP
+            if jumped or hole >= SHORT
+            else SampleStatus.OK
+        )
         goes_on = told is SampleStatus.OK
         last = min(sight.doubts.since - STEP, sight.due - WAY) if jumped else last
         if settled > last if goes_on else sight.due - max(settled, last) < SHORT:
@@ -196,7 +241,9 @@ class TargetStream:
         start, (before, q), late = track.take_back(max(settled, last))
         intake.go_back(start, q)
         lasts, later = sight.due - start, sight.due - sight.clock.stamp - late
-        for time, each in intake.bridge(self._bridge, (self._settings.dt, before) if goes_on else None):
+        for time, each in intake.bridge(
+            self._bridge, (self._settings.dt, before) if goes_on else None
+        ):
             track.add(time, each, late + later * (time - start) / lasts)
         return told
 
@@ -220,7 +267,12 @@ class TargetStream:
         return self.place.seek(self._targets[0] if self._targets else None, at_once=self.ended)
 
     def plan(
-        self, landings: Iterable[Landing], centre: tuple[Vector, Vector] | None, most: int = ROWS_AT_A_TIME, *, measured: bool = False
+        self,
+        landings: Iterable[Landing],
+        centre: tuple[Vector, Vector] | None,
+        most: int = ROWS_AT_A_TIME,
+        *,
+        measured: bool = False,
     ) -> None:
         """Plan the next targets.
 

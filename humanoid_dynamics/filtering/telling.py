@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Status and reason of a tick of the filter."""
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from humanoid_dynamics.filtering.frame import FilterStatus, Frame
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 
 
-def tell_frame(frame: Frame, refused: SampleStatus | None, stood: float, *, believed: bool) -> tuple[FilterStatus, str]:
+def tell_frame(
+    frame: Frame, refused: SampleStatus | None, stood: float, *, believed: bool
+) -> tuple[FilterStatus, str]:
     """Return status and reason of a frame.
 
     Args:
@@ -20,7 +23,10 @@ def tell_frame(frame: Frame, refused: SampleStatus | None, stood: float, *, beli
     status = _name(frame, believed)
     if status is FilterStatus.OK and stood > 0.0:
         why = f"; the last one was rejected: {refused.description}" if refused else ""
-        return FilterStatus.INPUT_TIMEOUT, f"the reference has stood still for {stood:.2f} s, no sample has come{why}"
+        return (
+            FilterStatus.INPUT_TIMEOUT,
+            f"the reference has stood still for {stood:.2f} s, no sample has come{why}",
+        )
     if status is FilterStatus.RELAXED:
         return status, f"level {frame.rung}: {RUNGS[frame.rung].replace('_', ' ')}"
     return status, status.description
@@ -52,5 +58,11 @@ def tell_awaited(
     if planned:
         return FilterStatus.WAITING, "the first stance is being computed"
     if seconds is not None:
-        return FilterStatus.WAITING, f"{seconds[0]:.2f} s of {seconds[1]:.2f} s of look-ahead are there"
-    return FilterStatus.WAITING, f"no sample was accepted: {refused.description}" if refused else "no sample has come"
+        return (
+            FilterStatus.WAITING,
+            f"{seconds[0]:.2f} s of {seconds[1]:.2f} s of look-ahead are there",
+        )
+    return (
+        FilterStatus.WAITING,
+        f"no sample was accepted: {refused.description}" if refused else "no sample has come",
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a base leans from how it is in the resting posture: which of its axes points upward there is its own affair."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph of nodes as data: what runs, with which parameters and names, and what a user may choose."""
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ import yaml
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
 
 VARIABLE = re.compile(r"\$(\w+)")
-NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where", "needs", "optional")
+NODE_KEYS = (
+    "node",
+    "name",
+    "parameters",
+    "remappings",
+    "console",
+    "unless",
+    "where",
+    "needs",
+    "optional",
+)
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
 AUTO = "auto"
@@ -65,8 +76,13 @@ class GraphNode:
 
 COMMON = {
     "namespace": Argument("", "Namespace of all nodes, such as `/a`, one for each robot"),
-    "clock": Argument("clock", "Topic of simulated time, in the namespace; `/clock` where several robots share one simulator"),
-    "frame_prefix": Argument(AUTO, "Prefix of frame names, such as `a/`; `auto` takes the namespace"),
+    "clock": Argument(
+        "clock",
+        "Topic of simulated time, in the namespace; `/clock` where several robots share one simulator",
+    ),
+    "frame_prefix": Argument(
+        AUTO, "Prefix of frame names, such as `a/`; `auto` takes the namespace"
+    ),
 }
 
 
@@ -98,7 +114,9 @@ class Graph:
         for name in given:
             if name not in self.arguments:
                 raise UnknownNameError("argument", name, self.arguments)
-        return {name: given.get(name, argument.default) for name, argument in self.arguments.items()}
+        return {
+            name: given.get(name, argument.default) for name, argument in self.arguments.items()
+        }
 
     def resolve(self, given: Mapping[str, str]) -> tuple[GraphNode, ...]:
         """Return the nodes to run, with the values of all arguments filled in.
@@ -110,14 +128,17 @@ class Graph:
             UnknownNameError: If there is no such argument.
         """
         values = self.choose(given)
-        common: dict[str, Any] = {} if values["frame_prefix"] == AUTO else {"frame_prefix": values["frame_prefix"]}
+        common: dict[str, Any] = (
+            {} if values["frame_prefix"] == AUTO else {"frame_prefix": values["frame_prefix"]}
+        )
         clock = {} if values["clock"] == COMMON["clock"].default else {"clock": values["clock"]}
         return tuple(
             GraphNode(
                 node.node,
                 node.name,
                 {key: substitute(value, values) for key, value in node.parameters.items()} | common,
-                {topic: str(substitute(new, values)) for topic, new in node.remappings.items()} | clock,
+                {topic: str(substitute(new, values)) for topic, new in node.remappings.items()}
+                | clock,
                 node.console,
                 optional=node.optional,
                 namespace=values["namespace"],
@@ -164,16 +185,23 @@ def load_graph(name: str) -> Graph:
         raise UnknownNameError("graph", name, graph_names())
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     _check_keys(path, "graph", content, GRAPH_KEYS)
-    arguments = {key: Argument(str(about["default"]), str(about["description"])) for key, about in (content.get("arguments") or {}).items()}
+    arguments = {
+        key: Argument(str(about["default"]), str(about["description"]))
+        for key, about in (content.get("arguments") or {}).items()
+    }
     arguments |= {name: argument for name, argument in COMMON.items() if name not in arguments}
     nodes = []
     for k, entry in enumerate(content.get("nodes") or ()):
         _check_keys(path, f"nodes.{k}", entry, NODE_KEYS)
         texts = [*entry.get("parameters", {}).values(), *entry.get("remappings", {}).values()]
-        used = {match for value in texts if isinstance(value, str) for match in VARIABLE.findall(value)}
+        used = {
+            match for value in texts if isinstance(value, str) for match in VARIABLE.findall(value)
+        }
         used |= {entry[key] for key in ("unless", "where") if entry.get(key)}
         for argument in used - set(arguments):
-            raise DescriptionError(str(path), f"nodes.{k}", str(UnknownNameError("argument", argument, arguments)))
+            raise DescriptionError(
+                str(path), f"nodes.{k}", str(UnknownNameError("argument", argument, arguments))
+            )
         nodes.append(
             GraphNode(
                 entry["node"],
@@ -192,10 +220,14 @@ def load_graph(name: str) -> Graph:
 
 def _check_keys(path: Path, where: str, content: Any, known: tuple[str, ...]) -> None:
     if not isinstance(content, dict):
-        raise DescriptionError(str(path), where, f"received {type(content).__name__}, expected keys {', '.join(known)}")
+        raise DescriptionError(
+            str(path), where, f"received {type(content).__name__}, expected keys {', '.join(known)}"
+        )
     for key in content:
         if key not in known:
-            raise DescriptionError(str(path), f"{where}.{key}", str(UnknownNameError("key", key, known)))
+            raise DescriptionError(
+                str(path), f"{where}.{key}", str(UnknownNameError("key", key, known))
+            )
 
 
 def _folder() -> Path:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that run together: started, watched, started once more where one dies, and ended in an orderly way."""
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ LOOK = 0.2  # s
 PATIENCE = 5.0  # s; how long a process may take to end
 QUICK = 8.0  # s; a start that takes longer is explained
 PROGRAMS = "humanoid_dynamics.nodes.programs"
-PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")  # names of Fast DDS 2 and 3
+PROFILES = (
+    "FASTRTPS_DEFAULT_PROFILES_FILE",
+    "FASTDDS_DEFAULT_PROFILES_FILE",
+)  # names of Fast DDS 2 and 3
 REFUSAL = "cannot start: "  # what the log line of such a program begins with
 REFUSED = 2  # exit code of a program that refuses to start: starting it again changes nothing
 Tell = Callable[[str], None]
@@ -48,7 +52,16 @@ def node_command(node: GraphNode) -> list[str]:
     Args:
         node: The node.
     """
-    command = [sys.executable, "-m", PROGRAMS, node.node, "--ros-args", "--disable-external-lib-logs", "-r", f"__node:={node.name}"]
+    command = [
+        sys.executable,
+        "-m",
+        PROGRAMS,
+        node.node,
+        "--ros-args",
+        "--disable-external-lib-logs",
+        "-r",
+        f"__node:={node.name}",
+    ]
     if node.namespace.strip("/"):
         command += ["-r", f"__ns:=/{node.namespace.strip('/')}"]
     for name, value in node.parameters.items():
@@ -89,7 +102,9 @@ def with_short_lease(environment: dict[str, str]) -> dict[str, str]:
 class Supervisor:
     """Runs nodes as processes of their own."""
 
-    def __init__(self, nodes: Sequence[GraphNode], folder: Path, tell: Tell, *, restarts: int = 1) -> None:
+    def __init__(
+        self, nodes: Sequence[GraphNode], folder: Path, tell: Tell, *, restarts: int = 1
+    ) -> None:
         """Prepare.
 
         Args:
@@ -135,7 +150,9 @@ class Supervisor:
             if code == REFUSED or running.restarts >= self._most:
                 left_out = code == REFUSED and running.node.optional
                 what = "is left out, the others go on" if left_out else f"ended with {code}"
-                self._tell(f"{running.node.name} {what}{self._find_refusal(running.node)}; see {self._log(running.node)}")
+                self._tell(
+                    f"{running.node.name} {what}{self._find_refusal(running.node)}; see {self._log(running.node)}"
+                )
                 if not left_out:
                     return code if code > 0 else 1
                 self._running.remove(running)
@@ -147,10 +164,14 @@ class Supervisor:
 
     def _waited_for(self) -> list[str]:
         """Return the processes that are not ready yet; say what they do where that takes long."""
-        late = [running.node.name for running in self._running if not self._mark(running.node).exists()]
+        late = [
+            running.node.name for running in self._running if not self._mark(running.node).exists()
+        ]
         if late and not self._explained and monotonic() > self._began + QUICK:
             self._explained = True
-            self._tell(f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes half a minute)")
+            self._tell(
+                f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes half a minute)"
+            )
         return late
 
     def _start(self, node: GraphNode) -> subprocess.Popen[bytes]:
@@ -159,7 +180,12 @@ class Supervisor:
         with self._log(node).open("ab") as log:
             out = None if node.console else log
             return subprocess.Popen(  # noqa: S603 - the command is ours, its arguments are passed as they are
-                node_command(node), env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log, start_new_session=True
+                node_command(node),
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=log,
+                start_new_session=True,
             )
 
     def _mark(self, node: GraphNode) -> Path:
@@ -171,13 +197,17 @@ class Supervisor:
     def _find_refusal(self, node: GraphNode) -> str:
         """Return why a process refused to start, as the last such line of its log states it; empty where none does."""
         lines = self._log(node).read_text(encoding="utf-8", errors="replace").splitlines()
-        return next((f": {line.partition(REFUSAL)[2]}" for line in reversed(lines) if REFUSAL in line), "")
+        return next(
+            (f": {line.partition(REFUSAL)[2]}" for line in reversed(lines) if REFUSAL in line), ""
+        )
 
     def _end(self) -> None:
         """End all, the last one first; what does not end in time is killed, and what is not ready yet has nothing to put in order."""
         for running in reversed(self._running):
             if running.process.poll() is None:
-                running.process.send_signal(signal.SIGINT if self._mark(running.node).exists() else signal.SIGKILL)
+                running.process.send_signal(
+                    signal.SIGINT if self._mark(running.node).exists() else signal.SIGKILL
+                )
         deadline = monotonic() + PATIENCE
         for running in self._running:
             self._mark(running.node).unlink(missing_ok=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the robot is: its tree, limits, surfaces and loops, and how it is read from a URDF."""
 
 from humanoid_dynamics.lazy import attach_stub

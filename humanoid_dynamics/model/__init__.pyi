@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .facts import describe_robot as describe_robot
 from .joint import Joint as Joint
 from .joint import Limits as Limits

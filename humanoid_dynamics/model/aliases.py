@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """REP-120 names for the frames of a robot that calls them otherwise [REP-120]."""
 
 from __future__ import annotations
@@ -7,12 +8,20 @@ from collections.abc import Iterable
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
 from humanoid_dynamics.model.description import Description
 
-SURFACE, POINT = "surface:", "point:"  # so the frames of surfaces and control points are called in the pinocchio model
+SURFACE, POINT = (
+    "surface:",
+    "point:",
+)  # so the frames of surfaces and control points are called in the pinocchio model
 SOLES = {"l_sole": "left_foot", "r_sole": "right_foot"}
 
 
 def name_frames(
-    description: Description, links: tuple[str, ...], *, moves: bool, surfaces: Iterable[str], points: Iterable[str]
+    description: Description,
+    links: tuple[str, ...],
+    *,
+    moves: bool,
+    surfaces: Iterable[str],
+    points: Iterable[str],
 ) -> dict[str, str]:
     """Return what each alias stands for: those of the description, and the root link and the soles where it is silent.
 
@@ -33,9 +42,19 @@ def name_frames(
     for alias, target in description.aliases.items():
         key = f"aliases.{alias}"
         if target not in known:
-            raise DescriptionError(description.origin, key, str(UnknownNameError("link, surface or control point", target, known)))
+            raise DescriptionError(
+                description.origin,
+                key,
+                str(UnknownNameError("link, surface or control point", target, known)),
+            )
         if alias in links and alias != target:
-            raise DescriptionError(description.origin, key, f"is a link of the robot already, it cannot stand for {target!r}")
+            raise DescriptionError(
+                description.origin,
+                key,
+                f"is a link of the robot already, it cannot stand for {target!r}",
+            )
     assumed = {"base_link": links[0]} if moves else {}
     assumed |= {alias: SURFACE + name for alias, name in SOLES.items() if SURFACE + name in known}
-    return {alias: target for alias, target in assumed.items() if alias not in links} | dict(description.aliases)
+    return {alias: target for alias, target in assumed.items() if alias not in links} | dict(
+        description.aliases
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is this URDF a robot?  The tree must be one, axes and limits must mean something, masses must be physical."""
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
         _check_joint(urdf, joint)
     inertias = [_check_inertia(urdf, link) for link in urdf.links.values()]
     axes = [_check_axis(joint) for joint in urdf.joints.values()]
-    shapes = [Notice("info", f"link {link!r}", f"has a shape <{kind}>, {UNKNOWN}") for link, kind in urdf.ignored]
+    shapes = [
+        Notice("info", f"link {link!r}", f"has a shape <{kind}>, {UNKNOWN}")
+        for link, kind in urdf.ignored
+    ]
     return (
         *_gather(inertias, NEGATIVE, f"{NEGATIVE}; not physically possible"),
         *_gather(inertias, NO_TRIANGLE, f"{NO_TRIANGLE}; not physically possible"),
@@ -63,7 +67,12 @@ def root_link(urdf: Urdf) -> str:
         raise _cycle(urdf, next(iter(urdf.joints.values())))
     if len(roots) > 1:
         extra = urdf.links[roots[1]]
-        raise UrdfError(urdf.origin, f"link {extra.name!r}", f"is a second root beside {roots[0]!r}: no joint carries it", extra.line)
+        raise UrdfError(
+            urdf.origin,
+            f"link {extra.name!r}",
+            f"is a second root beside {roots[0]!r}: no joint carries it",
+            extra.line,
+        )
     return roots[0]
 
 
@@ -78,7 +87,12 @@ def check_tree(urdf: Urdf) -> None:
         where = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in urdf.links:
-                raise UrdfError(urdf.origin, where, f"{role} link {link!r} does not exist{_near(link, urdf.links)}", joint.line)
+                raise UrdfError(
+                    urdf.origin,
+                    where,
+                    f"{role} link {link!r} does not exist{_near(link, urdf.links)}",
+                    joint.line,
+                )
         if joint.child in carried:
             problem = f"carries link {joint.child!r}, which joint {carried[joint.child]!r} carries already"
             raise UrdfError(urdf.origin, where, problem, joint.line)
@@ -118,7 +132,9 @@ def _cycle(urdf: Urdf, joint: UrdfJoint) -> UrdfError:
     ring = [*list(seen)[seen[link] :], link][::-1]
     guilty = carrier[link]
     path = " -> ".join(ring if len(ring) < 8 else [*ring[:4], "...", *ring[-2:]])
-    return UrdfError(urdf.origin, f"joint {guilty.name!r}", f"is part of a cycle of links: {path}", guilty.line)
+    return UrdfError(
+        urdf.origin, f"joint {guilty.name!r}", f"is part of a cycle of links: {path}", guilty.line
+    )
 
 
 def _near(name: str, known: Iterable[str]) -> str:
@@ -132,10 +148,14 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
         raise UrdfError(urdf.origin, where, "has a zero axis", joint.line)
     lower, upper = joint.limit.get("lower"), joint.limit.get("upper")
     if joint.kind in BOUNDED_KINDS and lower is not None and upper is not None and lower > upper:
-        raise UrdfError(urdf.origin, where, f"lower limit {lower:g} is above upper limit {upper:g}", joint.line)
+        raise UrdfError(
+            urdf.origin, where, f"lower limit {lower:g} is above upper limit {upper:g}", joint.line
+        )
     for key in ("velocity", "effort"):
         if joint.limit.get(key, 0.0) < 0.0 and joint.limit[key] != UNLIMITED:
-            raise UrdfError(urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line)
+            raise UrdfError(
+                urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line
+            )
     for key, value in joint.dynamics.items():
         if value < 0.0:
             raise UrdfError(urdf.origin, where, f"negative {key} {value:g}", joint.line)
@@ -151,7 +171,9 @@ def _check_inertia(urdf: Urdf, link: UrdfLink) -> Notice | None:
     if max(-low, high) < NO_INERTIA:
         return None
     if low < -TRIANGLE_TOLERANCE * abs(high):
-        return Notice("warning", where, f"{NEGATIVE} ({low:.3g} kg·m²), which is not physically possible")
+        return Notice(
+            "warning", where, f"{NEGATIVE} ({low:.3g} kg·m²), which is not physically possible"
+        )
     if low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
         return Notice(
             "warning",
@@ -174,4 +196,10 @@ def _gather(notices: Iterable[Notice | None], fault: str, together: str) -> tupl
     if len(found) <= MOST_ALONE:
         return tuple(found)
     names = ", ".join(notice.element.partition(" ")[2].strip("'") for notice in found)
-    return (Notice(found[0].severity, f"{len(found)} {found[0].element.partition(' ')[0]}s", f"{together} ({names})"),)
+    return (
+        Notice(
+            found[0].severity,
+            f"{len(found)} {found[0].element.partition(' ')[0]}s",
+            f"{together} ({names})",
+        ),
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joint owns which numbers, who drives them, and how far they go."""
 
 from __future__ import annotations
@@ -79,20 +80,44 @@ def read_coordinates(
     replaced = {replacement.name: replacement for replacement in replacements}
     members = {str(name): _members(urdf, str(name), replaced) for name in list(model.names)[1:]}
     joints = tuple(
-        _read_joint(model, urdf, index + 1, root=root, records=members[name], replaced=replaced, description=description)
+        _read_joint(
+            model,
+            urdf,
+            index + 1,
+            root=root,
+            records=members[name],
+            replaced=replaced,
+            description=description,
+        )
         for index, name in enumerate(members)
     )
-    shares = tuple((joint, record, v) for joint in joints for record, v in _shares(joint, members[joint.name]))
+    shares = tuple(
+        (joint, record, v) for joint in joints for record, v in _shares(joint, members[joint.name])
+    )
     limits, notices = _read_limits(model, shares, description)
     return Coordinates(
         joints=joints,
         limits=limits,
-        armature=read_only(_gather(model.nv, shares, lambda record: description.armature.get(record.name, 0.0))),
+        armature=read_only(
+            _gather(model.nv, shares, lambda record: description.armature.get(record.name, 0.0))
+        ),
         friction=read_only(
-            _gather(model.nv, shares, lambda record: description.friction.get(record.name, record.dynamics.get("friction", 0.0)))
+            _gather(
+                model.nv,
+                shares,
+                lambda record: description.friction.get(
+                    record.name, record.dynamics.get("friction", 0.0)
+                ),
+            )
         ),
         damping=read_only(
-            _gather(model.nv, shares, lambda record: description.damping.get(record.name, record.dynamics.get("damping", 0.0)))
+            _gather(
+                model.nv,
+                shares,
+                lambda record: description.damping.get(
+                    record.name, record.dynamics.get("damping", 0.0)
+                ),
+            )
         ),
         mimics=mimics,
         notices=notices,
@@ -107,7 +132,9 @@ def _gather(nv: int, shares: tuple[Share, ...], number: Callable[[UrdfJoint], fl
     return values
 
 
-def _read_limits(model: pin.Model, shares: tuple[Share, ...], description: Description) -> tuple[Limits, tuple[Notice, ...]]:
+def _read_limits(
+    model: pin.Model, shares: tuple[Share, ...], description: Description
+) -> tuple[Limits, tuple[Notice, ...]]:
     """Return the limits, infinite where none is given, and what was not given; nothing but a motor has an effort."""
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
     effort = np.zeros(model.nv)
@@ -115,14 +142,22 @@ def _read_limits(model: pin.Model, shares: tuple[Share, ...], description: Descr
     for joint, record, v in shares:
         if joint.kind in BOUNDED_KINDS:
             # An absent bound is zero by the letter of URDF, which would lock the joint; nobody means that.
-            lower[joint.q], upper[joint.q] = record.limit.get("lower", -np.inf), record.limit.get("upper", np.inf)
+            lower[joint.q], upper[joint.q] = (
+                record.limit.get("lower", -np.inf),
+                record.limit.get("upper", np.inf),
+            )
             unbounded += [] if {"lower", "upper"} <= record.limit.keys() else [record.name]
         if joint.actuated:
             strength = description.effort.get(record.name, record.limit.get("effort", 0.0))
             effort[v] = strength if strength > 0.0 else np.inf
             silent += [] if strength > 0.0 else [record.name]
     velocity = _gather(model.nv, shares, lambda record: record.limit.get("velocity", 0.0))
-    limits = Limits(read_only(lower), read_only(upper), read_only(np.where(velocity > 0.0, velocity, np.inf)), read_only(effort))
+    limits = Limits(
+        read_only(lower),
+        read_only(upper),
+        read_only(np.where(velocity > 0.0, velocity, np.inf)),
+        read_only(effort),
+    )
     return limits, _tell("effort", silent) + _tell("position", unbounded)
 
 
@@ -158,7 +193,9 @@ def _read_joint(
     )
 
 
-def _kind(name: str, root: str, records: tuple[UrdfJoint, ...], replaced: Mapping[str, Replacement]) -> str:
+def _kind(
+    name: str, root: str, records: tuple[UrdfJoint, ...], replaced: Mapping[str, Replacement]
+) -> str:
     if not records:
         return root
     if name in replaced:
@@ -166,7 +203,9 @@ def _kind(name: str, root: str, records: tuple[UrdfJoint, ...], replaced: Mappin
     return "free_flyer" if records[0].kind == "floating" else records[0].kind
 
 
-def _coordinate_names(name: str, kind: str, nv: int, replaced: Mapping[str, Replacement], *, added: bool) -> tuple[str, ...]:
+def _coordinate_names(
+    name: str, kind: str, nv: int, replaced: Mapping[str, Replacement], *, added: bool
+) -> tuple[str, ...]:
     if nv <= 1:
         return (name,) * nv
     if kind == "universal":
@@ -191,7 +230,10 @@ def _shares(joint: Joint, records: tuple[UrdfJoint, ...]) -> Iterator[tuple[Urdf
         yield from ((record, joint.v) for record in records)
         return
     directions = np.abs(_axes_in_child(records))
-    order = max(permutations(range(3)), key=lambda places: sum(directions[i, place] for i, place in enumerate(places)))
+    order = max(
+        permutations(range(3)),
+        key=lambda places: sum(directions[i, place] for i, place in enumerate(places)),
+    )
     for record, place in zip(records, order, strict=True):
         yield record, slice(joint.v.start + place, joint.v.start + place + 1)
 
@@ -211,5 +253,13 @@ def _tell(kind: str, joints: list[str]) -> tuple[Notice, ...]:
         return ()
     listed = ", ".join(joints[:4]) + (", ..." if len(joints) > 4 else "")
     if len(joints) == 1:
-        return (Notice("info", "1 joint", f"gives no {kind} limit, so it has none here ({listed})"),)
-    return (Notice("info", f"{len(joints)} joints", f"give no {kind} limit, so they have none here ({listed})"),)
+        return (
+            Notice("info", "1 joint", f"gives no {kind} limit, so it has none here ({listed})"),
+        )
+    return (
+        Notice(
+            "info",
+            f"{len(joints)} joints",
+            f"give no {kind} limit, so they have none here ({listed})",
+        ),
+    )

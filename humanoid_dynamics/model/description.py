@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a URDF cannot say, as a YAML file with one schema.
 
 Every key is optional:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits that cannot be meant: a robot whose left and right differ was given the limits of other joints."""
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def doubtful_limits(robot: RobotModel) -> tuple[str, ...]:
         partner = _partner(name, set(by_name))
         if partner is not None:
             mine, other = effort[joint.v], effort[by_name[partner].v]
-            if mine.shape == other.shape and not np.allclose(mine, other, rtol=SAME, equal_nan=True):
+            if mine.shape == other.shape and not np.allclose(
+                mine, other, rtol=SAME, equal_nan=True
+            ):
                 found.append(name)
     return tuple(found) if len(found) >= FEWEST else ()
 
@@ -45,10 +48,16 @@ def tell_doubtful(joints: Sequence[str]) -> tuple[str, ...]:
     Returns:
         One sentence or none.
     """
-    return (f"limits differ between left and right and are not kept: {', '.join(joints)}",) if joints else ()
+    return (
+        (f"limits differ between left and right and are not kept: {', '.join(joints)}",)
+        if joints
+        else ()
+    )
 
 
 def _partner(name: str, known: set[str]) -> str | None:
     candidates = [name.replace(left, right) for left, right in PAIRS if left in name]
     candidates += [re.sub(left, right, name) for left, right in ENDS if re.search(left, name)]
-    return next((candidate for candidate in candidates if candidate != name and candidate in known), None)
+    return next(
+        (candidate for candidate in candidates if candidate != name and candidate in known), None
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot told in plain data: what ``describe`` prints and ``--json`` writes."""
 
 from __future__ import annotations
@@ -36,14 +37,26 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
         "root_link": robot.links[0],
         "massless_links": sum(link.inertia.mass == 0.0 for link in links),
         "actuated": list(robot.actuated),
-        "passive": [joint.name for joint in robot.joints if not joint.actuated and joint.kind not in {"free_flyer", "planar", "mimic"}],
+        "passive": [
+            joint.name
+            for joint in robot.joints
+            if not joint.actuated and joint.kind not in {"free_flyer", "planar", "mimic"}
+        ],
         "joints": [_joint_facts(robot, index) for index in range(len(robot.joints))],
         "centre_of_mass": _finite(com),
-        "surfaces": {name: _surface_facts(surface, data) for name, surface in robot.surfaces.items()},
+        "surfaces": {
+            name: _surface_facts(surface, data) for name, surface in robot.surfaces.items()
+        },
         "control_points": {name: point.link for name, point in robot.control_points.items()},
-        "loops": [{"name": loop.name, "kind": loop.kind, "a": loop.link_a, "b": loop.link_b} for loop in robot.loops],
+        "loops": [
+            {"name": loop.name, "kind": loop.kind, "a": loop.link_a, "b": loop.link_b}
+            for loop in robot.loops
+        ],
         "wheels": [wheel.name for wheel in robot.wheels],
-        "mimics": [{"joint": m.joint, "leader": m.leader, "ratio": m.ratio, "offset": m.offset} for m in robot.mimics],
+        "mimics": [
+            {"joint": m.joint, "leader": m.leader, "ratio": m.ratio, "offset": m.offset}
+            for m in robot.mimics
+        ],
         "aliases": dict(robot.aliases),
         "inertia_sound": not robot.inertialess,
         "inertialess": list(robot.inertialess),

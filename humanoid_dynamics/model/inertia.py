@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which links move without inertia: where the mass matrix is singular, and whose fault it is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One joint of a robot: what it is called, which coordinates it owns, who drives it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The door: any robot in, one ``RobotModel`` out."""
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def load_robot(
     urdf = _lock(urdf, described.fixed)
     root = _choose_root(root, described, urdf)
     replacements = list_replacements(urdf, described)
-    mimics, told = find_mimics(urdf, {name for replacement in replacements for name in replacement.joints})
+    mimics, told = find_mimics(
+        urdf, {name for replacement in replacements for name in replacement.joints}
+    )
     model = build_tree(urdf, root, replacements)
     if mimic == "reduced":
         model, mimics = reduce_mimics(model, mimics)
@@ -98,46 +101,70 @@ def check_description(description: Description, urdf: Urdf) -> None:
     Raises:
         DescriptionError: Naming the key, the name and those that exist.
     """
-    frames = {f"surfaces.{name}.link": spec.frame.link for name, spec in description.surfaces.items()}
-    frames |= {f"control_points.{name}.link": spec.link for name, spec in description.control_points.items()}
+    frames = {
+        f"surfaces.{name}.link": spec.frame.link for name, spec in description.surfaces.items()
+    }
+    frames |= {
+        f"control_points.{name}.link": spec.link
+        for name, spec in description.control_points.items()
+    }
     frames |= {f"wheels.{name}.link": spec.link for name, spec in description.wheels.items()}
     for name, loop in description.loops.items():
         frames |= {f"loops.{name}.a.link": loop.a.link, f"loops.{name}.b.link": loop.b.link}
-    joints = {f"spherical.{name}[{i}]": joint for name, group in description.spherical.items() for i, joint in enumerate(group)}
+    joints = {
+        f"spherical.{name}[{i}]": joint
+        for name, group in description.spherical.items()
+        for i, joint in enumerate(group)
+    }
     groups = (*urdf.joints, *urdf.spherical, *description.spherical)
     for key in ("posture", "armature", "friction", "damping", "effort", "substitutions"):
         joints |= {f"{key}.{name}": name for name in getattr(description, key)}
     owners = {f"passive[{i}]": name for i, name in enumerate(description.passive)}
     owners |= {f"fixed[{i}]": name for i, name in enumerate(description.fixed)}
     owners |= {f"motors[{i}]": name for i, name in enumerate(description.motors or ())}
-    for kind, asked, known in (("link", frames, (*urdf.links,)), ("joint", joints, (*urdf.joints,)), ("joint", owners, groups)):
+    for kind, asked, known in (
+        ("link", frames, (*urdf.links,)),
+        ("joint", joints, (*urdf.joints,)),
+        ("joint", owners, groups),
+    ):
         for key, name in asked.items():
             if name not in known:
-                raise DescriptionError(description.origin, key, str(UnknownNameError(kind, name, known)))
+                raise DescriptionError(
+                    description.origin, key, str(UnknownNameError(kind, name, known))
+                )
 
 
 def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement, ...]:
     """List the joints that stand for URDF joints: spherical groups of the URDF and of the description, and substitutions."""
     groups = {**urdf.spherical, **description.spherical}
     triples = tuple(Replacement(name, "SPHERICAL", joints) for name, joints in groups.items())
-    return triples + tuple(Replacement(name, kind, (name,)) for name, kind in description.substitutions.items())
+    return triples + tuple(
+        Replacement(name, kind, (name,)) for name, kind in description.substitutions.items()
+    )
 
 
 def _lock(urdf: Urdf, fixed: tuple[str, ...]) -> Urdf:
     """Return the URDF with some of its joints fixed where they stand at zero; the joints of a spherical group are named one by one."""
     if not fixed:
         return urdf
-    locked = {name: replace(joint, kind="fixed", mimic=None) if name in fixed else joint for name, joint in urdf.joints.items()}
+    locked = {
+        name: replace(joint, kind="fixed", mimic=None) if name in fixed else joint
+        for name, joint in urdf.joints.items()
+    }
     return replace(urdf, joints=locked)
 
 
-def _choose_description(given: str | os.PathLike[str] | Description | None, found: Description) -> Description:
+def _choose_description(
+    given: str | os.PathLike[str] | Description | None, found: Description
+) -> Description:
     if given is None:
         return found
     if isinstance(given, Description):
         return given
     if not isinstance(given, str | os.PathLike):
-        raise SourceError(f"a robot description cannot be read from {type(given).__name__}; expected a path or a Description")
+        raise SourceError(
+            f"a robot description cannot be read from {type(given).__name__}; expected a path or a Description"
+        )
     path = Path(given)
     if not path.is_file():
         raise SourceError(f"no robot description file {path}")
@@ -151,7 +178,10 @@ def _name_links(description: Description, urdf: Urdf) -> Description:
         named_by_joint = frame.link not in urdf.links and frame.link in urdf.joints
         return replace(frame, link=urdf.joints[frame.link].child) if named_by_joint else frame
 
-    loops = {name: replace(loop, a=name_link(loop.a), b=name_link(loop.b)) for name, loop in description.loops.items()}
+    loops = {
+        name: replace(loop, a=name_link(loop.a), b=name_link(loop.b))
+        for name, loop in description.loops.items()
+    }
     return replace(description, loops=loops)
 
 
@@ -159,7 +189,9 @@ def _choose_root(given: str | None, description: Description, urdf: Urdf) -> str
     if given is not None and given not in ROOTS:
         raise UnknownNameError("kind of root", given, ROOTS)
     link = root_link(urdf)
-    stuck = link == WORLD_LINK and not any(joint.kind == "floating" for joint in branches(urdf).get(link, []))
+    stuck = link == WORLD_LINK and not any(
+        joint.kind == "floating" for joint in branches(urdf).get(link, [])
+    )
     return given or description.root or ("fixed" if stuck else "free_flyer")
 
 
@@ -167,7 +199,10 @@ def _write_numbers(model: pin.Model, coordinates: Coordinates) -> None:
     """Let the pinocchio model say the same as our records, for those who use it alone."""
     limits = coordinates.limits
     model.armature = np.array(coordinates.armature)
-    model.lowerPositionLimit, model.upperPositionLimit = np.array(limits.lower), np.array(limits.upper)
+    model.lowerPositionLimit, model.upperPositionLimit = (
+        np.array(limits.lower),
+        np.array(limits.upper),
+    )
     model.lowerVelocityLimit, model.upperVelocityLimit = -limits.velocity, np.array(limits.velocity)
     model.lowerEffortLimit, model.upperEffortLimit = -limits.effort, np.array(limits.effort)
 
@@ -188,16 +223,36 @@ def _assemble(
         specs, found = find_soles(urdf, model, folder)
         notices += found
     surfaces = {name: _add_surface(model, name, spec) for name, spec in specs.items()}
-    points = {name: _add_point(model, name, spec) for name, spec in description.control_points.items()}
+    points = {
+        name: _add_point(model, name, spec) for name, spec in description.control_points.items()
+    }
     links = tuple(walk(urdf, root_link(urdf)))
-    aliases = name_frames(description, links, moves=root != "fixed", surfaces=surfaces, points=points)
+    aliases = name_frames(
+        description, links, moves=root != "fixed", surfaces=surfaces, points=points
+    )
     inertialess = find_inertialess(model, coordinates.joints)
     if inertialess:
         text = "move without inertia, so the mass matrix is singular; torques can be asked for, accelerations cannot"
         notices += (Notice("warning", f"links {', '.join(inertialess)}", text),)
-    loops = tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items())
-    posture, told = resting_posture(model, coordinates, description.posture, surfaces, urdf=urdf, replacements=replacements, loops=loops)
-    actuated = [(name, joint.v.start + i) for joint in coordinates.joints if joint.actuated for i, name in enumerate(joint.coordinates)]
+    loops = tuple(
+        LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L)
+        for name, s in description.loops.items()
+    )
+    posture, told = resting_posture(
+        model,
+        coordinates,
+        description.posture,
+        surfaces,
+        urdf=urdf,
+        replacements=replacements,
+        loops=loops,
+    )
+    actuated = [
+        (name, joint.v.start + i)
+        for joint in coordinates.joints
+        if joint.actuated
+        for i, name in enumerate(joint.coordinates)
+    ]
     return RobotModel(
         name=urdf.name,
         origin=urdf.origin,
@@ -231,18 +286,43 @@ def _check_surface(name: str, spec: SurfaceSpec) -> None:
     where = f"surface {name}: vertices"
     corners = np.asarray(spec.vertices)
     if corners.ndim != 2 or not len(corners) or corners.shape[1] != 3:
-        raise ShapeError(where, f"shape {corners.shape}", "(k, 3), a point, two or the corners of a face")
+        raise ShapeError(
+            where, f"shape {corners.shape}", "(k, 3), a point, two or the corners of a face"
+        )
     check_vector(where, corners.ravel(), corners.size)
-    if len(corners) > 1 and np.linalg.matrix_rank(corners[1:] - corners[0]) < min(len(corners) - 1, 2):
-        raise ShapeError(where, "corners on one line" if len(corners) > 2 else "one point twice", "two points of an edge, or a face")
-    check_number(f"surface {name}: friction", spec.friction, 0.0, np.inf, "a number that is not negative")
-    check_number(f"surface {name}: normal_force_limit", spec.normal_force_limit, np.finfo(float).tiny, np.inf, "a positive number")
+    if len(corners) > 1 and np.linalg.matrix_rank(corners[1:] - corners[0]) < min(
+        len(corners) - 1, 2
+    ):
+        raise ShapeError(
+            where,
+            "corners on one line" if len(corners) > 2 else "one point twice",
+            "two points of an edge, or a face",
+        )
+    check_number(
+        f"surface {name}: friction", spec.friction, 0.0, np.inf, "a number that is not negative"
+    )
+    check_number(
+        f"surface {name}: normal_force_limit",
+        spec.normal_force_limit,
+        np.finfo(float).tiny,
+        np.inf,
+        "a positive number",
+    )
 
 
 def _add_surface(model: pin.Model, name: str, spec: SurfaceSpec) -> ContactSurface:
     _check_surface(name, spec)
     frame = _add_frame(model, SURFACE + name, spec.frame)
-    return ContactSurface(name, spec.frame.link, frame, spec.frame.X_L, spec.vertices, spec.friction, spec.normal_force_limit, spec.assumed)
+    return ContactSurface(
+        name,
+        spec.frame.link,
+        frame,
+        spec.frame.X_L,
+        spec.vertices,
+        spec.friction,
+        spec.normal_force_limit,
+        spec.assumed,
+    )
 
 
 def _add_point(model: pin.Model, name: str, spec: FrameSpec) -> ControlPoint:
@@ -252,4 +332,11 @@ def _add_point(model: pin.Model, name: str, spec: FrameSpec) -> ControlPoint:
 def _add_frame(model: pin.Model, name: str, spec: FrameSpec) -> int:
     parent = int(model.getFrameId(spec.link, pin.FrameType.BODY))
     body = model.frames[parent]
-    return int(model.addFrame(pin.Frame(name, body.parentJoint, parent, body.placement * spec.X_L, pin.FrameType.OP_FRAME), False))
+    return int(
+        model.addFrame(
+            pin.Frame(
+                name, body.parentJoint, parent, body.placement * spec.X_L, pin.FrameType.OP_FRAME
+            ),
+            False,
+        )
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What closes a chain, and what rolls: constraints a URDF tree cannot hold."""
 
 from __future__ import annotations

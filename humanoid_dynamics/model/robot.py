@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the robot is: one frozen record, made once, shared by every question."""
 
 from __future__ import annotations
@@ -112,14 +113,20 @@ class RobotModel:
 
     def __getstate__(self) -> dict[str, object]:
         """Return all fields; views of mappings, which are those of this process, as mappings."""
-        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in self.__dict__.items()}
+        return {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.__dict__.items()
+        }
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Take over all fields, mappings as views again and numbers locked."""
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        self.__dict__.update((name, MappingProxyType(value) if isinstance(value, dict) else value) for name, value in state.items())
+        self.__dict__.update(
+            (name, MappingProxyType(value) if isinstance(value, dict) else value)
+            for name, value in state.items()
+        )
 
     @property
     def nq(self) -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a link looks like, and what of it can touch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the robot moves at one instant."""
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class State:
             try:
                 object.__setattr__(self, name, read_only(values))
             except (TypeError, ValueError) as cause:
-                raise ShapeError(name, f"{type(values).__name__} {values!r:.60}", "numbers") from cause
+                raise ShapeError(
+                    name, f"{type(values).__name__} {values!r:.60}", "numbers"
+                ) from cause
 
     @classmethod
     def at_rest(cls, robot: RobotModel) -> State:
@@ -47,5 +50,9 @@ class State:
         q = check_vector("q", self.q, robot.nq)
         check_vector("v", self.v, robot.nv)
         if not pin.isNormalized(robot.model, q, QUATERNION_TOLERANCE):
-            raise ShapeError("q", "a quaternion that is not of unit length", f"unit length to {QUATERNION_TOLERANCE:g}")
+            raise ShapeError(
+                "q",
+                "a quaternion that is not of unit length",
+                f"unit length to {QUATERNION_TOLERANCE:g}",
+            )
         return self

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a robot may touch the world: convex faces, edges and points in a link frame."""
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class ContactSurface:
     assumed: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", read_only(_fewer(np.asarray(self.vertices), MOST_CORNERS)))
+        object.__setattr__(
+            self, "vertices", read_only(_fewer(np.asarray(self.vertices), MOST_CORNERS))
+        )
 
     @property
     def kind(self) -> str:
@@ -59,6 +62,11 @@ class ContactSurface:
 def _fewer(corners: Matrix, most: int) -> Matrix:
     """Take away the corners that cut off least, so that what is left lies inside."""
     while len(corners) > most:
-        before, after = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
-        corners = np.delete(corners, np.argmin(np.linalg.norm(np.cross(before, after), axis=1)), axis=0)
+        before, after = (
+            np.roll(corners, 1, axis=0) - corners,
+            np.roll(corners, -1, axis=0) - corners,
+        )
+        corners = np.delete(
+            corners, np.argmin(np.linalg.norm(np.cross(before, after), axis=1)), axis=0
+        )
     return corners

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions as functions of time: clips in and out, schedules, gaits, blending."""
 
 from humanoid_dynamics.lazy import attach_stub

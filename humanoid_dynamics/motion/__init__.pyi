@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .clip import Clip as Clip
 from .clip_check import check_clip as check_clip
 from .contact_detection import detect_contacts as detect_contacts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The way from the resting posture of a robot to the first posture of a motion: a robot that stands elsewhere cannot begin to follow."""
 
 from __future__ import annotations
@@ -43,13 +44,19 @@ def add_approach(robot: RobotModel, playback: Playback, rate: float = 50.0) -> P
         q = np.array(robot.posture)
         q[:3], q[3:7] = 0.0, pin.Quaternion(R).coeffs()
         for joint, position in zip(joints, positions.tolist(), strict=True):
-            q[joint.q] = (np.cos(position), np.sin(position)) if joint.q.stop - joint.q.start == 2 else position
+            q[joint.q] = (
+                (np.cos(position), np.sin(position))
+                if joint.q.stop - joint.q.start == 2
+                else position
+            )
         return q
 
     end = pin.Quaternion(playback.base[0, 3:7]).matrix()
     place, heading = soles.find(posture(first, end))
     upright = pin.Quaternion(robot.posture[3:7]).matrix()
-    begin = pin.exp3(np.array((0.0, 0.0, heading - soles.find(posture(rest, upright))[1]))) @ upright
+    begin = (
+        pin.exp3(np.array((0.0, 0.0, heading - soles.find(posture(rest, upright))[1]))) @ upright
+    )
     turn = pin.log3(begin.T @ end)
     positions = rest + np.outer(way, first - rest)
     base = np.zeros((len(times), 13))
@@ -58,7 +65,11 @@ def add_approach(robot: RobotModel, playback: Playback, rate: float = 50.0) -> P
         row[:3], row[3:7] = playback.base[0, :3] + place - soles.find(q)[0], q[3:7]
         row[10:] = begin @ (p * turn)
     base[:, 7:10] = np.gradient(base[:, :3], times, axis=0)
-    moves = {"positions": positions, "velocities": np.outer(pace, first - rest), "accelerations": np.outer(curve, first - rest)}
+    moves = {
+        "positions": positions,
+        "velocities": np.outer(pace, first - rest),
+        "accelerations": np.outer(curve, first - rest),
+    }
     after = times[-1] + 1.0 / rate
     return replace(
         playback,
@@ -79,7 +90,13 @@ class _Soles:
         """Return mean place (3,) [m] and heading [rad] of the soles in a configuration."""
         pin.framesForwardKinematics(self._model, self._data, q)
         placed = [self._data.oMf[frame] for frame in self._frames]
-        x, y = np.sum([X.rotation[:2, 0] / max(float(np.linalg.norm(X.rotation[:2, 0])), 1e-9) for X in placed], axis=0)
+        x, y = np.sum(
+            [
+                X.rotation[:2, 0] / max(float(np.linalg.norm(X.rotation[:2, 0])), 1e-9)
+                for X in placed
+            ],
+            axis=0,
+        )
         place: Vector = np.mean([X.translation for X in placed], axis=0)
         return place, float(np.arctan2(y, x))
 

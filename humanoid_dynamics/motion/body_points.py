@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points of a body that humans and humanoids share: found on any robot from its soles, its hands and its joint axes."""
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def find_soles(robot: RobotModel) -> tuple[ContactSurface, ContactSurface]:
         problem = f"needs a free base and two soles; the root is {robot.root} and the soles are"
         raise UnsupportedRobotError("walking on two feet", names or ("none",), problem)
     data = _place(robot)
-    first, second = sorted((robot.surfaces[name] for name in names), key=lambda surface: -float(data.oMf[surface.frame].translation[1]))
+    first, second = sorted(
+        (robot.surfaces[name] for name in names),
+        key=lambda surface: -float(data.oMf[surface.frame].translation[1]),
+    )
     return first, second
 
 
@@ -120,17 +124,29 @@ def _control_frame(robot: RobotModel, name: str) -> int | None:
 def _branches(robot: RobotModel, frames: list[int]) -> list[list[Joint]]:
     """Return the joints from the last common one (left out) to each frame."""
     model = robot.model
-    supports = [[int(i) for i in model.supports[model.frames[frame].parentJoint]] for frame in frames]
+    supports = [
+        [int(i) for i in model.supports[model.frames[frame].parentJoint]] for frame in frames
+    ]
     common = set.intersection(*(set(support) for support in supports))
     by_index = {joint.index: joint for joint in robot.joints}
-    chains = [[by_index[i] for i in support if i not in common and i in by_index] for support in supports]
-    short = [model.frames[frame].name for frame, chain in zip(frames, chains, strict=True) if len(chain) < 2]
+    chains = [
+        [by_index[i] for i in support if i not in common and i in by_index] for support in supports
+    ]
+    short = [
+        model.frames[frame].name
+        for frame, chain in zip(frames, chains, strict=True)
+        if len(chain) < 2
+    ]
     if short:
-        raise UnsupportedRobotError("finding the limbs of a body", short, "these end links share a limb")
+        raise UnsupportedRobotError(
+            "finding the limbs of a body", short, "these end links share a limb"
+        )
     return chains
 
 
-def _leg_points(robot: RobotModel, data: pin.Data, side: str, sole: ContactSurface, chain: list[Joint]) -> dict[str, BodyPoint]:
+def _leg_points(
+    robot: RobotModel, data: pin.Data, side: str, sole: ContactSurface, chain: list[Joint]
+) -> dict[str, BodyPoint]:
     end = data.oMf[sole.frame].translation
     knee = _middle_joint(data, chain, end)
     hip = _common_point(data, chain[:knee])
@@ -144,7 +160,9 @@ def _leg_points(robot: RobotModel, data: pin.Data, side: str, sole: ContactSurfa
     return _attach(data, places)
 
 
-def _arm_points(robot: RobotModel, data: pin.Data, side: str, hand: int, chain: list[Joint]) -> dict[str, BodyPoint]:
+def _arm_points(
+    robot: RobotModel, data: pin.Data, side: str, hand: int, chain: list[Joint]
+) -> dict[str, BodyPoint]:
     end = data.oMf[hand].translation
     elbow = _middle_joint(data, chain, end)
     places = {
@@ -156,21 +174,31 @@ def _arm_points(robot: RobotModel, data: pin.Data, side: str, hand: int, chain: 
 
 
 def _attach(data: pin.Data, places: dict[str, tuple[int, Vector]]) -> dict[str, BodyPoint]:
-    return {name: BodyPoint(name, frame, read_only(data.oMf[frame].actInv(place))) for name, (frame, place) in places.items()}
+    return {
+        name: BodyPoint(name, frame, read_only(data.oMf[frame].actInv(place)))
+        for name, (frame, place) in places.items()
+    }
 
 
 def _middle_joint(data: pin.Data, chain: list[Joint], end: Vector) -> int:
     """Return the position in the chain of the joint farthest from both of its ends; the first joint never is."""
     start = data.oMi[chain[0].index].translation
     places = [data.oMi[joint.index].translation for joint in chain]
-    reach = [min(float(np.linalg.norm(place - start)), float(np.linalg.norm(place - end))) for place in places]
+    reach = [
+        min(float(np.linalg.norm(place - start)), float(np.linalg.norm(place - end)))
+        for place in places
+    ]
     return 1 + int(np.argmax(reach[1:]))
 
 
 def _beyond(data: pin.Data, chain: list[Joint], middle: int) -> list[Joint]:
     """Return the joints behind a knee that do not belong to it: a knee of several axes has several joints at one place."""
     place = data.oMi[chain[middle].index].translation
-    return [joint for joint in chain[middle + 1 :] if np.linalg.norm(data.oMi[joint.index].translation - place) > ONE_PLACE]
+    return [
+        joint
+        for joint in chain[middle + 1 :]
+        if np.linalg.norm(data.oMi[joint.index].translation - place) > ONE_PLACE
+    ]
 
 
 def _common_point(data: pin.Data, chain: list[Joint]) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A motion of a robot: instants, configurations, and what is known of velocities, accelerations and contacts."""
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, as_real, read_only
 
 Labels: TypeAlias = NDArray[np.bool_]
 
-FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
+FEWEST_FRAMES = (
+    3  # an acceleration needs as many; one is enough where velocities and accelerations are known
+)
 FEWEST_FOR_RATE = 2
 LARGEST = 1e12  # any unit; squares of what is beyond may overflow, and nothing that moves is
 LONGEST = 86400.0  # s; a clip of more than a day has times that are no seconds
@@ -60,7 +63,9 @@ class Clip:
         for name in ("v", "a"):
             values = getattr(self, name)
             if values is not None:
-                table = check_table(values, (n, self.robot.nv), velocity_columns(self.robot), self.origin, name)
+                table = check_table(
+                    values, (n, self.robot.nv), velocity_columns(self.robot), self.origin, name
+                )
                 object.__setattr__(self, name, table)
         object.__setattr__(self, "contacts", MappingProxyType(_check_contacts(self)))
 
@@ -80,7 +85,10 @@ class Clip:
             ClipError: If there is one sample only.
         """
         if len(self) < FEWEST_FOR_RATE:
-            raise ClipError(self.origin, f"has {count_frames(len(self))}, a rate needs at least {FEWEST_FOR_RATE}")
+            raise ClipError(
+                self.origin,
+                f"has {count_frames(len(self))}, a rate needs at least {FEWEST_FOR_RATE}",
+            )
         return (len(self) - 1) / self.duration
 
     @property
@@ -125,7 +133,11 @@ def check_duration(clip: Clip) -> None:
         ClipError: Saying how long it lasts.
     """
     if clip.duration > LONGEST:
-        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, more than a day: its times or its rate (fps) are wrong", column="time")
+        raise ClipError(
+            clip.origin,
+            f"lasts {clip.duration:.4g} s, more than a day: its times or its rate (fps) are wrong",
+            column="time",
+        )
 
 
 def tell_gap(times: Vector) -> str:
@@ -157,21 +169,32 @@ def check_times(times: ArrayLike, origin: str, fewest: int = FEWEST_FRAMES) -> V
     """
     values = _numbers(times, origin, "times")
     if values.ndim != 1:
-        raise ClipError(origin, f"received shape {values.shape}, expected one instant per row", column="time")
+        raise ClipError(
+            origin, f"received shape {values.shape}, expected one instant per row", column="time"
+        )
     if len(values) < fewest:
         enough = f"at least {fewest} {'are' if fewest > 1 else 'is'} needed{' for an acceleration' if fewest > 1 else ''}"
         raise ClipError(origin, f"has {count_frames(len(values))}, {enough}")
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ClipError(origin, f"received {values[row]}, expected a finite time", row=row, column="time")
+        raise ClipError(
+            origin, f"received {values[row]}, expected a finite time", row=row, column="time"
+        )
     late = np.flatnonzero(np.diff(values) <= 0.0)
     if late.size:
         row = int(late[0]) + 1
-        raise ClipError(origin, f"{values[row]:.9g} s comes after {values[row - 1]:.9g} s; times must ascend", row=row, column="time")
+        raise ClipError(
+            origin,
+            f"{values[row]:.9g} s comes after {values[row - 1]:.9g} s; times must ascend",
+            row=row,
+            column="time",
+        )
     return values
 
 
-def check_table(values: ArrayLike, shape: tuple[int, int], columns: tuple[str, ...], origin: str, name: str) -> Matrix:
+def check_table(
+    values: ArrayLike, shape: tuple[int, int], columns: tuple[str, ...], origin: str, name: str
+) -> Matrix:
     """Return a table of finite numbers of the right size.
 
     Args:
@@ -190,7 +213,10 @@ def check_table(values: ArrayLike, shape: tuple[int, int], columns: tuple[str, .
     table = _numbers(values, origin, name)
     if table.shape != shape:
         listed = ", ".join(columns)
-        raise ClipError(origin, f"{name} has shape {table.shape}, expected {shape}: one row per instant, columns {listed}")
+        raise ClipError(
+            origin,
+            f"{name} has shape {table.shape}, expected {shape}: one row per instant, columns {listed}",
+        )
     bad = np.argwhere(~(np.abs(table) <= LARGEST))
     if bad.size:
         row, column = (int(index) for index in bad[0])
@@ -207,7 +233,9 @@ def tell_number(number: float) -> str:
     return f"received {number}, expected {f'at most {LARGEST:g} in size' if np.isfinite(number) else 'a finite number'}"
 
 
-def check_unit_blocks(robot: RobotModel, q: Matrix, origin: str, tolerance: float = QUATERNION_TOLERANCE) -> None:
+def check_unit_blocks(
+    robot: RobotModel, q: Matrix, origin: str, tolerance: float = QUATERNION_TOLERANCE
+) -> None:
     """Refuse quaternions, and pairs of cosine and sine, that are not of unit length.
 
     Args:
@@ -227,24 +255,34 @@ def check_unit_blocks(robot: RobotModel, q: Matrix, origin: str, tolerance: floa
             row = int(bad[0])
             what = "quaternion" if block.stop - block.start == 4 else "cosine and sine"
             problem = f"{what} of length {lengths[row]:.9g}, expected 1 to {tolerance:g}"
-            raise ClipError(origin, problem, row=row, column=f"{names[block.start]}..{names[block.stop - 1]}")
+            raise ClipError(
+                origin, problem, row=row, column=f"{names[block.start]}..{names[block.stop - 1]}"
+            )
 
 
 def _numbers(values: ArrayLike, origin: str, name: str) -> Matrix:
     try:
         return read_only(as_real(values))
     except (TypeError, ValueError) as cause:
-        raise ClipError(origin, f"{name}: received {type(values).__name__}, expected numbers ({cause})") from cause
+        raise ClipError(
+            origin, f"{name}: received {type(values).__name__}, expected numbers ({cause})"
+        ) from cause
 
 
 def _check_contacts(clip: Clip) -> dict[str, Labels]:
     checked = {}
     for name, labels in clip.contacts.items():
         if name not in clip.robot.surfaces:
-            raise ClipError(clip.origin, str(UnknownNameError("contact surface", name, clip.robot.surfaces)))
+            raise ClipError(
+                clip.origin, str(UnknownNameError("contact surface", name, clip.robot.surfaces))
+            )
         array = np.array(labels, dtype=bool)
         if array.shape != clip.times.shape:
-            raise ClipError(clip.origin, f"contact labels of shape {array.shape}, expected {clip.times.shape}", column=name)
+            raise ClipError(
+                clip.origin,
+                f"contact labels of shape {array.shape}, expected {clip.times.shape}",
+                column=name,
+            )
         array.flags.writeable = False
         checked[name] = array
     return checked

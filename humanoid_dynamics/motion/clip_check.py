@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The doctor of clips: where, when and why a motion is impossible, and how often the doctor himself is wrong.
 
 How it is looked for is told in ``checking/examination.py``.  How many alarms are false is measured, kind by kind, on motion of the same
@@ -14,7 +15,12 @@ import numpy as np
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.checking.examination import examine, has_rates
-from humanoid_dynamics.motion.checking.false_alarms import Control, build_controls, measure_false_alarms, merge_alarms
+from humanoid_dynamics.motion.checking.false_alarms import (
+    Control,
+    build_controls,
+    measure_false_alarms,
+    merge_alarms,
+)
 from humanoid_dynamics.motion.checking.findings import Finding
 from humanoid_dynamics.motion.clip import Clip, check_duration
 
@@ -86,7 +92,11 @@ def check_clip(
         ClipError: If the clip lasts more than a day.
     """
     if clip.robot.root != "free_flyer":
-        raise UnsupportedRobotError("checking a clip", [clip.robot.name], f"needs a free base, this root is {clip.robot.root}")
+        raise UnsupportedRobotError(
+            "checking a clip",
+            [clip.robot.name],
+            f"needs a free base, this root is {clip.robot.root}",
+        )
     check_duration(clip)
     found = examine(clip, cutoff, watch and (lambda share: watch(EXAMINED * share)))
     if watch is not None:
@@ -94,7 +104,9 @@ def check_clip(
     alarms = {}
     if control:
         rest = watch and (lambda share: watch(EXAMINED + (1.0 - EXAMINED) * share))
-        controls = build_controls(clip.robot, rest) | {kind: Control(made) for kind, made in (others or {}).items()}
+        controls = build_controls(clip.robot, rest) | {
+            kind: Control(made) for kind, made in (others or {}).items()
+        }
         alarms = measure_false_alarms(controls, clip.rate, cutoff, given=has_rates(clip))
     return ClipReport(
         clip.robot, clip.origin, clip.duration, len(clip), found.level, found.findings, found.shares, float(np.mean(found.impossible)),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which foot stands when, found from the motion of the soles alone, with hysteresis.
 
 Heights count from the lower foot of the moment, averaged over a short time, because recorded feet float and sink by centimetres.
@@ -22,7 +23,9 @@ SMOOTHED = 4.4  # Hz; cut-off of the motion of the soles, a Gaussian of 30 ms
 GROUND = 1.66  # Hz; cut-off of the height of the ground, a Gaussian of 80 ms
 SHORTEST = 0.08  # s; contacts and swings that are shorter are none
 DOUBLE_SUPPORT = 0.06  # s; least time both feet stand when the load changes from one to the other
-SPEED_WORTH = 0.05  # s; metres of height a speed of 1 m/s counts for where one of two lifted feet must stand
+SPEED_WORTH = (
+    0.05  # s; metres of height a speed of 1 m/s counts for where one of two lifted feet must stand
+)
 HEIGHT_ON = (0.2, 0.004, 0.030)  # share of the usual lift, least and most [m]
 SPEED_ON = (0.12, 0.03, 0.25)  # share of the usual top speed, least and most [m/s]
 NO_LIFT = 0.02  # m; in a clip that lifts its feet less than this they never leave the ground
@@ -48,7 +51,9 @@ class ContactThresholds:
     speed_off: float
 
 
-def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, flight: bool = False) -> TouchTimes:
+def detect_contacts(
+    clip: Clip, thresholds: ContactThresholds | None = None, *, flight: bool = False
+) -> TouchTimes:
     """Find when each sole stands.
 
     A foot stands when it is low and slow, and goes on standing until it is clearly high or fast; what is shorter than 80 ms is dropped.
@@ -72,12 +77,17 @@ def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, 
     heights, speeds = measure_soles(clip, flight=flight)
     limits = thresholds or scale_thresholds(heights, speeds)
     step = 1.0 / clip.rate
-    labels = [_drop_short(_hysteresis(heights[:, foot], speeds[:, foot], limits), SHORTEST / step) for foot in (0, 1)]
+    labels = [
+        _drop_short(_hysteresis(heights[:, foot], speeds[:, foot], limits), SHORTEST / step)
+        for foot in (0, 1)
+    ]
     if not flight:
         nearer = np.argmin(heights + SPEED_WORTH * speeds, axis=1)
         alone = ~(labels[0] | labels[1])
         labels = [touches | (alone & (nearer == foot)) for foot, touches in enumerate(labels)]
-        labels = [_hold(labels[foot], labels[1 - foot], round(DOUBLE_SUPPORT / step)) for foot in (0, 1)]
+        labels = [
+            _hold(labels[foot], labels[1 - foot], round(DOUBLE_SUPPORT / step)) for foot in (0, 1)
+        ]
     names = [sole.name for sole in find_soles(clip.robot)]
     return schedule_from_labels(clip.times, dict(zip(names, labels, strict=True)))
 

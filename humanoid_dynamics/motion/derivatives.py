@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities and accelerations of a clip by central differences on the manifold."""
 
 from __future__ import annotations
@@ -7,13 +8,21 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import Clip, tell_gap
-from humanoid_dynamics.motion.fitted_rates import LEAST, FittedRates, fit_configurations, fit_velocities
+from humanoid_dynamics.motion.fitted_rates import (
+    LEAST,
+    FittedRates,
+    fit_configurations,
+    fit_velocities,
+)
 from humanoid_dynamics.motion.smoothing import smooth
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 WINDOW = 7  # samples
 DEGREE = 6  # of the polynomial through them
-QUIET, NOISY = 0.005, 0.05  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
+QUIET, NOISY = (
+    0.005,
+    0.05,
+)  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
 
 
 def differentiate(clip: Clip, cutoff: float | None = None, kind: str = "gaussian") -> Clip:
@@ -48,7 +57,9 @@ def central_differences(model: pin.Model, times: Vector, q: Matrix) -> tuple[Mat
         v: (n, nv) velocities.
         a: (n, nv) accelerations.
     """
-    steps = np.array([pin.difference(model, q[k], q[k + 1]) for k in range(len(q) - 1)]).reshape(len(q) - 1, model.nv)
+    steps = np.array([pin.difference(model, q[k], q[k + 1]) for k in range(len(q) - 1)]).reshape(
+        len(q) - 1, model.nv
+    )
     h = np.diff(times)[:, None]
     slope = steps / h
     v, a = np.empty((2, len(q), model.nv))
@@ -73,7 +84,10 @@ def smooth_bare(clip: Clip, cutoff: float) -> Clip:
         ClipError: If the clip has velocities or accelerations, steps are uneven, or the cut-off is not below half the rate.
     """
     if clip.v is not None or clip.a is not None:
-        raise ClipError(clip.origin, "has velocities or accelerations, which would contradict low-pass filtered configurations")
+        raise ClipError(
+            clip.origin,
+            "has velocities or accelerations, which would contradict low-pass filtered configurations",
+        )
     notice = f"configurations were low-passed at {cutoff:g} Hz, both ways"
     return smooth(clip, cutoff, "butterworth").change(notices=(*clip.notices, notice))
 
@@ -91,7 +105,9 @@ def complete_rates(clip: Clip) -> Clip:
         return clip
     gap = tell_gap(clip.times)
     gaps = (f"{gap}; what was differentiated is rough there",) if gap else ()
-    v, a, told = _differentiate_configurations(clip) if clip.v is None else _differentiate_velocities(clip)
+    v, a, told = (
+        _differentiate_configurations(clip) if clip.v is None else _differentiate_velocities(clip)
+    )
     return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, told, *gaps))
 
 
@@ -103,7 +119,10 @@ def _differentiate_configurations(clip: Clip) -> tuple[Matrix, Matrix, str]:
         fitted = fit_configurations(clip.robot, clip.times, clip.q)
         if _is_noisy(fitted, clip.times, 2):
             return fitted.v, fitted.a, f"{what} splines through {_tell_noise(fitted, 'rad or m')}"
-    return (*window_differences(clip.robot.model, clip.times, clip.q), f"{what} polynomials through {min(WINDOW, len(clip))} samples")
+    return (
+        *window_differences(clip.robot.model, clip.times, clip.q),
+        f"{what} polynomials through {min(WINDOW, len(clip))} samples",
+    )
 
 
 def _differentiate_velocities(clip: Clip) -> tuple[Matrix, Matrix, str]:
@@ -113,7 +132,11 @@ def _differentiate_velocities(clip: Clip) -> tuple[Matrix, Matrix, str]:
         fitted = fit_velocities(clip.times, v)
         if _is_noisy(fitted, clip.times, 1):
             return v, fitted.a, f"{what} splines through {_tell_noise(fitted, 'rad/s or m/s')}"
-    return v, differentiate_rates(clip.times, v), f"{what} polynomials through {min(WINDOW, len(clip))} samples"
+    return (
+        v,
+        differentiate_rates(clip.times, v),
+        f"{what} polynomials through {min(WINDOW, len(clip))} samples",
+    )
 
 
 def _may_be_fitted(clip: Clip) -> bool:
@@ -123,8 +146,13 @@ def _may_be_fitted(clip: Clip) -> bool:
 
 def _is_noisy(fitted: FittedRates, times: Vector, order: int) -> bool:
     """Return whether polynomials through a few samples would let more noise into accelerations than ``QUIET``."""
-    passing = float(np.linalg.norm(_derivative_weights(np.arange(float(WINDOW)) - WINDOW // 2)[order - 1]))
-    return bool(np.max(fitted.noise, initial=0.0) * passing / float(np.median(np.diff(times))) ** order > QUIET)
+    passing = float(
+        np.linalg.norm(_derivative_weights(np.arange(float(WINDOW)) - WINDOW // 2)[order - 1])
+    )
+    return bool(
+        np.max(fitted.noise, initial=0.0) * passing / float(np.median(np.diff(times))) ** order
+        > QUIET
+    )
 
 
 def _tell_noise(fitted: FittedRates, unit: str) -> str:
@@ -162,7 +190,9 @@ def window_differences(model: pin.Model, times: Vector, q: Matrix) -> tuple[Matr
         key = offsets.tobytes()
         if key not in weights:
             weights[key] = _derivative_weights(offsets)
-        x = np.array([pin.difference(model, q[k], sample) for sample in q[first : first + width]]).reshape(width, model.nv)
+        x = np.array(
+            [pin.difference(model, q[k], sample) for sample in q[first : first + width]]
+        ).reshape(width, model.nv)
         slope, bend = weights[key] @ x
         v[k], a[k] = slope / step, bend / step**2
     return v, a
@@ -184,7 +214,11 @@ def differentiate_rates(times: Vector, v: Matrix) -> Matrix:
     for k in range(n):
         first = min(max(k - width // 2, 0), n - width)
         step = (times[first + width - 1] - times[first]) / (width - 1)
-        a[k] = _derivative_weights((times[first : first + width] - times[k]) / step)[0] @ v[first : first + width] / step
+        a[k] = (
+            _derivative_weights((times[first : first + width] - times[k]) / step)[0]
+            @ v[first : first + width]
+            / step
+        )
     return a
 
 

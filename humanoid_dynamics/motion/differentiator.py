@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities and accelerations of a stream, as it comes: a critically damped follower of second order."""
 
 from __future__ import annotations
@@ -21,9 +22,15 @@ class EstimateStatus(StatusEnum):
 
     OK = "OK", "the estimate follows the sample"
     STARTED = "STARTED", "the first sample, or the first after a gap; rates are zero"
-    NOT_FINITE = "NOT_FINITE", "a number of the sample is not finite, or it has a wrong size; the sample is ignored"
+    NOT_FINITE = (
+        "NOT_FINITE",
+        "a number of the sample is not finite, or it has a wrong size; the sample is ignored",
+    )
     NOT_UNIT = "NOT_UNIT", "a quaternion is not of unit length; the sample is ignored"
-    STAMP_IN_PAST = "STAMP_IN_PAST", "the stamp is not later than the last one; the sample is ignored"
+    STAMP_IN_PAST = (
+        "STAMP_IN_PAST",
+        "the stamp is not later than the last one; the sample is ignored",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,12 @@ class Differentiator:
         self.delay = 2.0 / self._w
         self._time = -np.inf
         self._sample = np.array(robot.posture)
-        self._last = self._report(EstimateStatus.STAMP_IN_PAST, np.array(robot.posture), np.zeros(robot.nv), np.zeros(robot.nv))
+        self._last = self._report(
+            EstimateStatus.STAMP_IN_PAST,
+            np.array(robot.posture),
+            np.zeros(robot.nv),
+            np.zeros(robot.nv),
+        )
 
     def update(self, time: float, q: Vector) -> Estimate:
         """Take one more sample.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changing a clip: place, pace, heading, and from one clip into another."""
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from humanoid_dynamics.errors import ClipError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip, check_times
 from humanoid_dynamics.motion.quintic import quintic, quintic_rate
-from humanoid_dynamics.motion.resampling import ROUND_OFF, align_signs, resample_at, rows_before, sample_configurations
+from humanoid_dynamics.motion.resampling import (
+    ROUND_OFF,
+    align_signs,
+    resample_at,
+    rows_before,
+    sample_configurations,
+)
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -57,7 +64,9 @@ def turn_heading(clip: Clip, angle: float, start: float, duration: float) -> Cli
     q = np.array(clip.q)
     steps = np.diff(clip.q[:, :3], axis=0)
     c, s = np.cos(middle), np.sin(middle)
-    turned = np.column_stack((c * steps[:, 0] - s * steps[:, 1], s * steps[:, 0] + c * steps[:, 1], steps[:, 2]))
+    turned = np.column_stack(
+        (c * steps[:, 0] - s * steps[:, 1], s * steps[:, 0] + c * steps[:, 1], steps[:, 2])
+    )
     q[1:, :3] = q[0, :3] + np.cumsum(turned, axis=0)
     for row, psi in enumerate(yaw):
         R_WB = pin.utils.rotate("z", float(psi)) @ _rotation(clip.q[row])
@@ -90,14 +99,19 @@ def warp_time(clip: Clip, old: ArrayLike, new: ArrayLike, rate: float | None = N
     """
     before, after = (np.asarray(times, dtype=np.float64) for times in (old, new))
     if before.shape != after.shape or before.ndim != 1 or len(before) < 2:
-        raise ClipError(clip.origin, f"received {before.shape} old and {after.shape} new instants, expected as many, two or more")
+        raise ClipError(
+            clip.origin,
+            f"received {before.shape} old and {after.shape} new instants, expected as many, two or more",
+        )
     if np.any(np.diff(before) <= 0.0) or np.any(np.diff(after) <= 0.0):
         raise ClipError(clip.origin, "instants of a time warp must ascend")
     rate = clip.rate if rate is None else rate
     steps = int(np.floor((after[-1] - after[0]) * rate * (1.0 + ROUND_OFF)))
     instants = after[0] + np.arange(steps + 1) / rate
     asked = (
-        PchipInterpolator(after, before)(np.clip(instants, after[0], after[-1])) if len(after) > 2 else np.interp(instants, after, before)
+        PchipInterpolator(after, before)(np.clip(instants, after[0], after[-1]))
+        if len(after) > 2
+        else np.interp(instants, after, before)
     )
     return resample_at(clip.change(v=None, a=None), asked).change(times=instants)
 
@@ -141,23 +155,39 @@ def blend(first: Clip, second: Clip, duration: float, *, align: bool = True) -> 
     """
     _check_duration(first, duration)
     if first.robot is not second.robot:
-        raise ClipError(second.origin, f"is a motion of {second.robot.name!r}, the other one of {first.robot.name!r}")
+        raise ClipError(
+            second.origin,
+            f"is a motion of {second.robot.name!r}, the other one of {first.robot.name!r}",
+        )
     for clip in (first, second):
         if clip.duration < duration:
-            raise ClipError(clip.origin, f"lasts {clip.duration:.6g} s, shorter than the blend of {duration:.6g} s")
+            raise ClipError(
+                clip.origin,
+                f"lasts {clip.duration:.6g} s, shorter than the blend of {duration:.6g} s",
+            )
     meet = float(first.times[-1]) - duration
     later = np.arange(0.0, second.duration + ROUND_OFF, 1.0 / first.rate)
     times = np.concatenate((first.times[first.times < meet - ROUND_OFF], meet + later))
     if align and first.robot.root == "free_flyer":
-        second = move_clip(second, _ground_offset(sample_configurations(first, np.array([meet]))[0], second.q[0]))
+        second = move_clip(
+            second, _ground_offset(sample_configurations(first, np.array([meet]))[0], second.q[0])
+        )
     second = second.change(times=second.times - second.times[0] + meet, v=None, a=None)
     q = _mix(first, second, times, duration)
     early = times < meet + 0.5 * duration
     rows = rows_before(first, times), rows_before(second, times)
     shared = first.contacts.keys() & second.contacts.keys()
-    contacts = {name: np.where(early, first.contacts[name][rows[0]], second.contacts[name][rows[1]]) for name in sorted(shared)}
+    contacts = {
+        name: np.where(early, first.contacts[name][rows[0]], second.contacts[name][rows[1]])
+        for name in sorted(shared)
+    }
     return Clip(
-        first.robot, times, q, contacts=contacts, origin=f"{first.origin} + {second.origin}", notices=first.notices + second.notices
+        first.robot,
+        times,
+        q,
+        contacts=contacts,
+        origin=f"{first.origin} + {second.origin}",
+        notices=first.notices + second.notices,
     )
 
 
@@ -169,7 +199,9 @@ def _mix(first: Clip, second: Clip, times: Vector, duration: float) -> Matrix:
     mixed[before] = first.q[: int(np.sum(before))]
     over = np.flatnonzero(~before & (times <= first.times[-1] + ROUND_OFF))
     ends = sample_configurations(first, times[over])
-    for row, q_first, share in zip(over, ends, quintic((times[over] - meet) / duration), strict=True):
+    for row, q_first, share in zip(
+        over, ends, quintic((times[over] - meet) / duration), strict=True
+    ):
         mixed[row] = pin.interpolate(model, q_first, mixed[row], float(share))
     return align_signs(first.robot, mixed)
 
@@ -188,9 +220,13 @@ def _rotation(q: Vector) -> Matrix:
 
 def _check_free(robot: RobotModel, question: str) -> None:
     if robot.root != "free_flyer":
-        raise UnsupportedRobotError(question, [robot.name], f"needs a free base, this root is {robot.root}")
+        raise UnsupportedRobotError(
+            question, [robot.name], f"needs a free base, this root is {robot.root}"
+        )
 
 
 def _check_duration(clip: Clip, duration: float) -> None:
     if not (np.isfinite(duration) and duration > 0.0):
-        raise ClipError(clip.origin, f"received a duration of {duration} s, expected a positive time")
+        raise ClipError(
+            clip.origin, f"received a duration of {duration} s, expected a positive time"
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities and accelerations of samples with noise, from splines near them.
 
 A spline with close knots is laid near the samples, and differences of fifth order of its coefficients are kept small [Eilers]; how small,
@@ -23,7 +24,9 @@ DEGREE = ORDER = 5  # of the splines, and of the differences that are kept small
 KNOT, SAMPLES = 0.005, 1.25  # s and samples from knot to knot, at least
 LEAST, MOST = 16, 2000  # samples of a stride or an overlap
 STRIDE, OVERLAP = 2.0, 1.0  # s from one spline to the next, and for which there are both
-CAUTION = 1.2  # what a freedom of a spline costs: where it costs one, cross-validation is a little rough
+CAUTION = (
+    1.2  # what a freedom of a spline costs: where it costs one, cross-validation is a little rough
+)
 ALIKE = 1.25  # scores of cross-validation that say the same
 SPARED = 1e-3  # of the samples, at least, that are no freedoms
 STIFFNESS = read_only(np.linspace(-4.0, 20.0, 97))  # decades
@@ -71,7 +74,9 @@ class _Basis:
 
     def is_of(self, times: Vector) -> bool:
         """Return whether these are its instants, but for rounding."""
-        return len(times) == len(self.times) and bool(np.max(np.abs(times - self.times)) < ROUNDING * times[-1])
+        return len(times) == len(self.times) and bool(
+            np.max(np.abs(times - self.times)) < ROUNDING * times[-1]
+        )
 
 
 def fit_configurations(robot: RobotModel, times: Vector, q: Matrix) -> FittedRates:
@@ -114,11 +119,17 @@ def _list_groups(robot: RobotModel) -> list[Group]:
         if unit is None:
             groups += [slice(i, i + 1) for i in range(joint.q.start, joint.q.stop)]
         else:
-            groups += [block for block in (slice(joint.q.start, unit.start), unit) if block.start < block.stop]
+            groups += [
+                block
+                for block in (slice(joint.q.start, unit.start), unit)
+                if block.start < block.stop
+            ]
     return groups
 
 
-def _lay_splines(times: Vector, numbers: Matrix, groups: list[Group], order: int) -> tuple[Matrix, Vector, Vector]:
+def _lay_splines(
+    times: Vector, numbers: Matrix, groups: list[Group], order: int
+) -> tuple[Matrix, Vector, Vector]:
     """Lay splines of a few seconds each, one fading into the next.
 
     Returns:
@@ -127,7 +138,9 @@ def _lay_splines(times: Vector, numbers: Matrix, groups: list[Group], order: int
         trouble: (groups,) what it leaves in derivatives of an order.
     """
     n, step = len(times), float(np.median(np.diff(times)))
-    stride, overlap = (min(max(round(seconds / step), LEAST), MOST) for seconds in (STRIDE, OVERLAP))
+    stride, overlap = (
+        min(max(round(seconds / step), LEAST), MOST) for seconds in (STRIDE, OVERLAP)
+    )
     path, weights = np.zeros((3, *numbers.shape)), np.zeros(n)
     noise, trouble = np.zeros((2, len(groups)))
     basis: _Basis | None = None  # the same for most where steps are even
@@ -148,12 +161,16 @@ def _lay_splines(times: Vector, numbers: Matrix, groups: list[Group], order: int
     return path / weights[:, None], noise, trouble
 
 
-def _fit(basis: _Basis, numbers: Matrix, groups: list[Group], order: int) -> tuple[Matrix, Vector, Vector]:
+def _fit(
+    basis: _Basis, numbers: Matrix, groups: list[Group], order: int
+) -> tuple[Matrix, Vector, Vector]:
     """Lay one spline for each column; what is returned is that of ``_lay_splines``."""
     n, times, Q = len(numbers), basis.times, basis.Q
     z = Q.T @ numbers
     left = np.sum((numbers - Q @ z) ** 2, axis=0)
-    kept = 1.0 / (1.0 + 10.0 ** STIFFNESS[:, None] * basis.roughness)  # of each shape, (stiffness, shapes)
+    kept = 1.0 / (
+        1.0 + 10.0 ** STIFFNESS[:, None] * basis.roughness
+    )  # of each shape, (stiffness, shapes)
     misses, freedoms = left + (1.0 - kept) ** 2 @ z**2, np.sum(kept, axis=1)
     shapes = BSpline(basis.knots, basis.A, DEGREE).derivative(order)(times)
     passing = np.sqrt(kept**2 @ np.mean(shapes**2, axis=0))  # of unit noise into the derivative
@@ -166,7 +183,11 @@ def _fit(basis: _Basis, numbers: Matrix, groups: list[Group], order: int) -> tup
         trouble[i] = noise[i] * passing[best]
         z[:, group] *= kept[best][:, None]
     spline = BSpline(basis.knots, basis.A @ z, DEGREE)
-    return np.array([spline(times), spline.derivative(1)(times), spline.derivative(2)(times)]), noise, trouble
+    return (
+        np.array([spline(times), spline.derivative(1)(times), spline.derivative(2)(times)]),
+        noise,
+        trouble,
+    )
 
 
 def _choose(scores: Vector) -> int:
@@ -184,7 +205,9 @@ def _build_basis(times: Vector) -> _Basis:
     knots[count + DEGREE] = max(knots[count + DEGREE], times[-1])
     B = BSpline.design_matrix(times, knots, DEGREE).toarray()
     differences = np.diff(np.eye(B.shape[1]), ORDER, axis=0)
-    R = np.linalg.qr(np.vstack((B, RIDGE * differences)), mode="r")  # samples hardly tell the first and last coefficient
+    R = np.linalg.qr(
+        np.vstack((B, RIDGE * differences)), mode="r"
+    )  # samples hardly tell the first and last coefficient
     _, sigma, Vt = svd(solve_triangular(R, differences.T, trans="T").T)
     A = solve_triangular(R, Vt.T)
     roughness = np.concatenate((sigma, np.zeros(ORDER))) ** 2 / np.median(sigma**2)
@@ -195,9 +218,13 @@ def _follow(robot: RobotModel, path: Matrix, step: float) -> tuple[Matrix, Matri
     """Return velocities and accelerations of a path of numbers, given with its derivatives, (n, nv) each."""
     x, slope, bend = path
     e = NUDGE * step
-    back, middle, ahead = (restore_units(robot, x + d * slope + 0.5 * d * d * bend) for d in (-e, 0.0, e))
+    back, middle, ahead = (
+        restore_units(robot, x + d * slope + 0.5 * d * d * bend) for d in (-e, 0.0, e)
+    )
     before, after = (
-        np.array([pin.difference(robot.model, *pair) for pair in zip(middle, moved, strict=True)]).reshape(len(x), robot.nv)
+        np.array(
+            [pin.difference(robot.model, *pair) for pair in zip(middle, moved, strict=True)]
+        ).reshape(len(x), robot.nv)
         for moved in (back, ahead)
     )
     return (after - before) / (2.0 * e), (after + before) / e**2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A walk for any humanoid: footsteps, a bounded path of the centre of mass, and all joints by inverse kinematics.
 
 The zero-moment point stays inside the feet; the centre of mass follows the bounded solution of the inverted pendulum for it, in closed
@@ -34,14 +35,34 @@ from humanoid_dynamics.motion.walking.whole_body import HARD_MISS, WalkSearch
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 STEP_SHARE, HEIGHT_SHARE = 0.3, 0.06  # of the length of a leg
-SHORTER = (1.0, 0.8, 0.6, 0.4, 0.2)  # shares of the usual step that are tried where none was asked for
-SWING_SHARE, DOUBLE_SHARE, END_SHARE = 2.4, 0.3, 4.5  # of 1 / w of the pendulum, of the swing, and of 1 / w
+SHORTER = (
+    1.0,
+    0.8,
+    0.6,
+    0.4,
+    0.2,
+)  # shares of the usual step that are tried where none was asked for
+SWING_SHARE, DOUBLE_SHARE, END_SHARE = (
+    2.4,
+    0.3,
+    4.5,
+)  # of 1 / w of the pendulum, of the swing, and of 1 / w
 CORRECTION_RATE = 50.0  # Hz
 CORRECTIONS = 3
 FIRST, LAST = 0.4, 0.95  # of the work: done after the corrections, and after all joints are found
-HEIGHT_STEP, LOWEST, HIGHEST = 0.01, 12, 3  # of the length of a leg: by how much the body is lowered or lifted at a time, and how often
-MOST_WASTED, MOST_PROBED = 10_000, 1500  # iterations on heights and lengths of steps that the legs do not reach
-PARTS, STEEPEST = (0.75, 0.5, 0.25, 0.1), 0.6  # of what was asked for and is too much, the first that can be walked is told; rad
+HEIGHT_STEP, LOWEST, HIGHEST = (
+    0.01,
+    12,
+    3,
+)  # of the length of a leg: by how much the body is lowered or lifted at a time, and how often
+MOST_WASTED, MOST_PROBED = (
+    10_000,
+    1500,
+)  # iterations on heights and lengths of steps that the legs do not reach
+PARTS, STEEPEST = (
+    (0.75, 0.5, 0.25, 0.1),
+    0.6,
+)  # of what was asked for and is too much, the first that can be walked is told; rad
 TELLING = 1e-3  # m or rad; a smaller miss tells nothing
 CHECK_RATE = 25.0  # Hz; samples that tell whether the legs reach
 GRAVITY = 9.81
@@ -117,21 +138,52 @@ def plan_walk(
     watch = watch or _tell_nobody
     for number in range(CORRECTIONS):
         part = _part_of(watch, FIRST * number / CORRECTIONS, FIRST * (number + 1) / CORRECTIONS)
-        found = search.run(frame.plan, coarse, frame.pendulum(wanted + moved, CORRECTION_RATE, lowered), lowered, part)
+        found = search.run(
+            frame.plan,
+            coarse,
+            frame.pendulum(wanted + moved, CORRECTION_RATE, lowered),
+            lowered,
+            part,
+        )
         clip = Clip(robot, coarse, found.q, found.v, found.a)
         moved = moved + wanted - frame.to_world(compute_reaction(clip, frame.X_WP).zmp)
     correction = CubicSpline(coarse, moved)(np.minimum(times, coarse[-1]))
     wanted = frame.pendulum(frame.zmp(style.rate), style.rate, lowered).p
-    found = search.run(frame.plan, times, frame.pendulum(wanted + correction, style.rate, lowered), lowered, _part_of(watch, FIRST, LAST))
+    found = search.run(
+        frame.plan,
+        times,
+        frame.pendulum(wanted + correction, style.rate, lowered),
+        lowered,
+        _part_of(watch, FIRST, LAST),
+    )
     if found.worst.hard_error > HARD_MISS:
         raise _refusal(robot, style, frame, found.worst)
     watch(LAST)
     schedule = foot_schedule(frame.plan, frame.soles)
     notices = tell_doubtful(doubtful) if doubtful or not keep_limits else _tell_fast(robot, found.v)
-    clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}", notices=notices)
+    clip = Clip(
+        robot,
+        times,
+        found.q,
+        found.v,
+        found.a,
+        schedule.labels(times),
+        f"walk of {robot.name}",
+        notices=notices,
+    )
     zmp = compute_reaction(clip, frame.X_WP).zmp
     margin = support_margins(clip, clip.contacts, zmp, frame.X_WP)
-    return Walk(clip, schedule, frame.plan, frame.X_WP, zmp, margin, frame.to_plane(wanted), lowered, found.worst.hard_error)
+    return Walk(
+        clip,
+        schedule,
+        frame.plan,
+        frame.X_WP,
+        zmp,
+        margin,
+        frame.to_plane(wanted),
+        lowered,
+        found.worst.hard_error,
+    )
 
 
 def step_period(robot: RobotModel, style: WalkStyle | None = None) -> float:
@@ -164,10 +216,24 @@ class _Frame:
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         pin.centerOfMass(robot.model, data, robot.posture)
         points = {name: data.oMf[point.frame].act(point.p_F) for name, point in body.points.items()}
-        self.leg = float(np.mean([chain_length(np.array([points[f"{s}_{part}"] for part in ("hip", "knee", "ankle")])) for s in SIDES]))
+        self.leg = float(
+            np.mean(
+                [
+                    chain_length(
+                        np.array([points[f"{s}_{part}"] for part in ("hip", "knee", "ankle")])
+                    )
+                    for s in SIDES
+                ]
+            )
+        )
         soles = [data.oMf[sole.frame] for sole in body.soles]
         self.height = float(data.com[0][2] - np.mean([X.translation[2] for X in soles]))
-        stand = np.array([[X.translation[0], X.translation[1], np.arctan2(X.rotation[1, 0], X.rotation[0, 0])] for X in soles])
+        stand = np.array(
+            [
+                [X.translation[0], X.translation[1], np.arctan2(X.rotation[1, 0], X.rotation[0, 0])]
+                for X in soles
+            ]
+        )
         stand[:, 0], stand[:, 2] = np.mean(stand[:, 0]), 0.0
         self.soles = (body.soles[0].name, body.soles[1].name)
         self.centres = np.array([np.mean(sole.vertices[:, :2], axis=0) for sole in body.soles])
@@ -175,10 +241,18 @@ class _Frame:
         swing = style.step_time or SWING_SHARE * fall
         both = style.double_support or DOUBLE_SHARE * swing
         begin, stop = style.start_time or END_SHARE * fall, style.stop_time or END_SHARE * fall
-        self.length = share * STEP_SHARE * self.leg if style.step_length is None else style.step_length
-        self.step_height = share * HEIGHT_SHARE * self.leg if style.step_height is None else style.step_height
-        times = tuple(np.ceil(part * CORRECTION_RATE) / CORRECTION_RATE for part in (begin, swing, both, stop))
-        self.plan = plan_footsteps(style, stand, length=self.length, times=(times[0], times[1], times[2], times[3]))
+        self.length = (
+            share * STEP_SHARE * self.leg if style.step_length is None else style.step_length
+        )
+        self.step_height = (
+            share * HEIGHT_SHARE * self.leg if style.step_height is None else style.step_height
+        )
+        times = tuple(
+            np.ceil(part * CORRECTION_RATE) / CORRECTION_RATE for part in (begin, swing, both, stop)
+        )
+        self.plan = plan_footsteps(
+            style, stand, length=self.length, times=(times[0], times[1], times[2], times[3])
+        )
         self.period = float(times[1] + times[2])
         self.slope, self.lower = style.slope, style.lower
         self.X_WP = pin.SE3(pin.utils.rotate("y", -style.slope), np.zeros(3))
@@ -211,10 +285,15 @@ def _check_legs(robot: RobotModel) -> None:
     """Refuse legs that cannot place their soles: a flat one takes six freedoms, a point three."""
     for sole in find_soles(robot):
         joints = _joints_of_leg(robot, sole.frame)
-        needed, has = 3 if sole.kind == "point" else 6, sum(joint.v.stop - joint.v.start for joint in joints)
+        needed, has = (
+            3 if sole.kind == "point" else 6,
+            sum(joint.v.stop - joint.v.start for joint in joints),
+        )
         if has < needed:
             problem = f"the leg of {sole.name!r} has {has} freedoms, a walk on its sole takes {needed}; its joints are"
-            raise UnsupportedRobotError(f"walking with {robot.name!r}", [joint.name for joint in joints], problem)
+            raise UnsupportedRobotError(
+                f"walking with {robot.name!r}", [joint.name for joint in joints], problem
+            )
 
 
 def _joints_of_leg(robot: RobotModel, sole: int) -> list[Joint]:
@@ -223,17 +302,23 @@ def _joints_of_leg(robot: RobotModel, sole: int) -> list[Joint]:
     return [joint for joint in robot.joints if joint.index in leg and joint.kind != "free_flyer"]
 
 
-def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool, *, probing: bool = False) -> tuple[_Frame, WalkSearch, float]:
+def _prepare(
+    robot: RobotModel, style: WalkStyle, keep_limits: bool, *, probing: bool = False
+) -> tuple[_Frame, WalkSearch, float]:
     """Choose the length of the steps, where none was asked for, and the height of the centre of mass; best touching no limit."""
     frames = _clear_frames(robot, style, keep_limits)
     found, wasted = None, {True: 0, False: 0}
     for strict, frame in product((False,) if probing else (True, False), frames):
-        search = WalkSearch(robot, frame.X_WP, frame.height, frame.step_height, keep_limits=keep_limits)
+        search = WalkSearch(
+            robot, frame.X_WP, frame.height, frame.step_height, keep_limits=keep_limits
+        )
         for lowered in _heights(style, frame.leg):
             if wasted[strict] > (MOST_PROBED if probing else MOST_WASTED):
                 break
             path = frame.pendulum(frame.zmp(CHECK_RATE), CHECK_RATE, lowered)
-            found, iterations = search.check(frame.plan, frame.times(CHECK_RATE), path, lowered, strict=strict)
+            found, iterations = search.check(
+                frame.plan, frame.times(CHECK_RATE), path, lowered, strict=strict
+            )
             if found is None:
                 return frame, search, lowered
             wasted[strict] += iterations
@@ -244,7 +329,10 @@ def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool, *, probing:
 def _clear_frames(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> list[_Frame]:
     """Return the walks of steps as long as may be, and of shorter ones where none was asked for, on which feet do not cross."""
     shares = SHORTER if style.step_length is None or style.step_height is None else (1.0,)
-    frames, clearance = [_Frame(robot, style, share) for share in shares], FootClearance(robot, keep_limits=keep_limits)
+    frames, clearance = (
+        [_Frame(robot, style, share) for share in shares],
+        FootClearance(robot, keep_limits=keep_limits),
+    )
     clear = [frame for frame in frames if clearance.crossing(frame.plan) is None]
     if not clear:
         raise refuse_crossing(clearance, style, frames[-1].plan.stand, length=frames[-1].length)
@@ -266,7 +354,10 @@ def _possible(robot: RobotModel, style: WalkStyle, leg: float, keep_limits: bool
         part = float(np.copysign(share * min(abs(wanted), most), wanted))
         try:
             frame, _, _ = _prepare(
-                robot, replace(short, slope=part) if style.slope else replace(short, step_length=part), keep_limits, probing=True
+                robot,
+                replace(short, slope=part) if style.slope else replace(short, step_length=part),
+                keep_limits,
+                probing=True,
             )
         except HumanoidDynamicsError:
             continue
@@ -275,7 +366,11 @@ def _possible(robot: RobotModel, style: WalkStyle, leg: float, keep_limits: bool
 
 
 def _ask(frame: _Frame, name: str, value: float) -> str:
-    return f"a slope of {value:.2g} rad" if name == "slope" else f"a step of {value:.2g} m ({value / frame.period:.2g} m/s)"
+    return (
+        f"a slope of {value:.2g} rad"
+        if name == "slope"
+        else f"a step of {value:.2g} m ({value / frame.period:.2g} m/s)"
+    )
 
 
 def _tell_fast(robot: RobotModel, v: Matrix) -> tuple[str, ...]:
@@ -289,10 +384,15 @@ def _tell_fast(robot: RobotModel, v: Matrix) -> tuple[str, ...]:
     return (f"faster than their limits, in rad/s or m/s: {', '.join(fast)}",) if fast else ()
 
 
-def _refusal(robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | None, possible: str = "") -> UnsupportedRobotError:
+def _refusal(
+    robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | None, possible: str = ""
+) -> UnsupportedRobotError:
     ever = [] if found is None else np.flatnonzero(found.at_limit).tolist()
     miss = np.inf if found is None else found.hard_error
-    asked = [_ask(frame, "step_length", frame.length), *([_ask(frame, "slope", style.slope)] if style.slope else [])]
+    asked = [
+        _ask(frame, "step_length", frame.length),
+        *([_ask(frame, "slope", style.slope)] if style.slope else []),
+    ]
     missing = f", {miss:.2g} m or rad are missing" if miss > TELLING else ""
     names = [robot.coordinates[index] for index in ever]
     why = "at their limits are" if names else "no joint is at a limit: it is out of reach of"

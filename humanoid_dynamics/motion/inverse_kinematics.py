@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where joints must be for points to be where they should: damped least squares on the manifold, inside the limits."""
 
 from __future__ import annotations
@@ -71,7 +72,14 @@ class InverseKinematics:
     the position limits of the joints.  Each step is a Gauss-Newton step on the manifold with damping in proportion to the squared error.
     """
 
-    def __init__(self, robot: RobotModel, tasks: Sequence[Task], rest_weight: Vector, *, keep_limits: bool = True) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        tasks: Sequence[Task],
+        rest_weight: Vector,
+        *,
+        keep_limits: bool = True,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -87,7 +95,14 @@ class InverseKinematics:
         self._bounded_q, self._bounded_v = _bounded(robot, keep_limits)
 
     def solve(
-        self, q: Vector, places: Matrix, turns: Matrix, *, rest: Vector | None = None, tolerance: float = 1e-12, most: int = 30
+        self,
+        q: Vector,
+        places: Matrix,
+        turns: Matrix,
+        *,
+        rest: Vector | None = None,
+        tolerance: float = 1e-12,
+        most: int = 30,
     ) -> Found:
         """Search from a configuration.
 
@@ -106,13 +121,29 @@ class InverseKinematics:
         q = self._clip(np.array(q))
         iteration, step_size, at_limit = 0, np.inf, np.zeros(self.robot.nv, dtype=bool)
         A, b, J, e = self._rows(q, places, turns)
-        while iteration < most and (step_size > STEP_DONE or np.max(np.abs(b), initial=0.0) > tolerance):
+        while iteration < most and (
+            step_size > STEP_DONE or np.max(np.abs(b), initial=0.0) > tolerance
+        ):
             step, at_limit = self._step(q, rest, (A, b, J, e))
             step_size = float(np.max(np.abs(step), initial=0.0))
-            q = self._clip(np.asarray(pin.integrate(self.robot.model, q, step * min(1.0, LARGEST_STEP / max(step_size, LARGEST_STEP)))))
+            q = self._clip(
+                np.asarray(
+                    pin.integrate(
+                        self.robot.model,
+                        q,
+                        step * min(1.0, LARGEST_STEP / max(step_size, LARGEST_STEP)),
+                    )
+                )
+            )
             A, b, J, e = self._rows(q, places, turns)
             iteration += 1
-        return Found(read_only(q), self._errors(places, turns), float(np.max(np.abs(b), initial=0.0)), iteration, at_limit)
+        return Found(
+            read_only(q),
+            self._errors(places, turns),
+            float(np.max(np.abs(b), initial=0.0)),
+            iteration,
+            at_limit,
+        )
 
     def jacobian(self, q: Vector) -> Matrix:
         """Return the rows of the tasks that must be met: velocity to velocities of points and frames, in axes of the world.
@@ -145,8 +176,14 @@ class InverseKinematics:
             if task.hard and task.frame == COM:
                 found.append(np.array(data.acom[0]))
             elif task.hard:
-                pulled = pin.getFrameClassicalAcceleration(model, data, task.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-                found += [part for part, weight in ((pulled.linear, task.place), (pulled.angular, task.turn)) if weight]
+                pulled = pin.getFrameClassicalAcceleration(
+                    model, data, task.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+                )
+                found += [
+                    part
+                    for part, weight in ((pulled.linear, task.place), (pulled.angular, task.turn))
+                    if weight
+                ]
         return np.concatenate(found)
 
     def _clip(self, q: Vector) -> Vector:
@@ -154,12 +191,17 @@ class InverseKinematics:
         q[index] = np.clip(q[index], limits.lower[index], limits.upper[index])
         return q
 
-    def _rows(self, q: Vector, places: Matrix, turns: Matrix) -> tuple[Matrix, Vector, Matrix, Vector]:
+    def _rows(
+        self, q: Vector, places: Matrix, turns: Matrix
+    ) -> tuple[Matrix, Vector, Matrix, Vector]:
         """Linearise: rows A, b of what must be met, and weighted rows J, e of what is wished."""
         model, data = self.robot.model, self._data
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        rows: tuple[list[Matrix], list[Matrix]] = ([np.zeros((0, model.nv))], [np.zeros((0, model.nv))])
+        rows: tuple[list[Matrix], list[Matrix]] = (
+            [np.zeros((0, model.nv))],
+            [np.zeros((0, model.nv))],
+        )
         misses: tuple[list[Vector], list[Vector]] = ([np.zeros(0)], [np.zeros(0)])
         for task, place, turn in zip(self.tasks, places, turns, strict=True):
             kind = 0 if task.hard else 1
@@ -170,10 +212,17 @@ class InverseKinematics:
                 misses[kind].append(scale * (place - p))
             if task.turn:
                 scale = 1.0 if task.hard else task.turn
-                J = pin.getFrameJacobian(model, data, task.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+                J = pin.getFrameJacobian(
+                    model, data, task.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+                )
                 rows[kind].append(scale * J[3:])
                 misses[kind].append(scale * pin.log3(turn @ data.oMf[task.frame].rotation.T))
-        return np.vstack(rows[0]), np.concatenate(misses[0]), np.vstack(rows[1]), np.concatenate(misses[1])
+        return (
+            np.vstack(rows[0]),
+            np.concatenate(misses[0]),
+            np.vstack(rows[1]),
+            np.concatenate(misses[1]),
+        )
 
     def _point(self, q: Vector, task: Task) -> tuple[Matrix, Vector]:
         model, data = self.robot.model, self._data
@@ -188,7 +237,9 @@ class InverseKinematics:
             return J_p - J_r, p - p_r
         return J_p, p
 
-    def _step(self, q: Vector, rest: Vector, rows: tuple[Matrix, Vector, Matrix, Vector]) -> tuple[Vector, Labels]:
+    def _step(
+        self, q: Vector, rest: Vector, rows: tuple[Matrix, Vector, Matrix, Vector]
+    ) -> tuple[Vector, Labels]:
         """Solve for one step; joints it would carry beyond a limit stop there, and the others are asked again."""
         A, b, J, e = rows
         H = J.T @ J
@@ -202,7 +253,10 @@ class InverseKinematics:
         for _ in range(MOST_PASSES):
             free = ~stopped
             step[free] = _minimum(
-                H[np.ix_(free, free)], g[free] - H[np.ix_(free, stopped)] @ step[stopped], A[:, free], b - A[:, stopped] @ step[stopped]
+                H[np.ix_(free, free)],
+                g[free] - H[np.ix_(free, stopped)] @ step[stopped],
+                A[:, free],
+                b - A[:, stopped] @ step[stopped],
             )
             beyond = free & ((step < lower) | (step > upper))
             if not beyond.any():
@@ -217,7 +271,9 @@ class InverseKinematics:
             if task.place:
                 errors[row, 0] = np.linalg.norm(places[row] - self._located(task))
             if task.turn:
-                errors[row, 1] = np.linalg.norm(pin.log3(turns[row] @ self._data.oMf[task.frame].rotation.T))
+                errors[row, 1] = np.linalg.norm(
+                    pin.log3(turns[row] @ self._data.oMf[task.frame].rotation.T)
+                )
         return errors
 
     def _located(self, task: Task) -> Vector:
@@ -241,7 +297,10 @@ def _bounded(robot: RobotModel, keep_limits: bool) -> tuple[Indices, Indices]:
         for joint in robot.joints
         if keep_limits
         and joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1
-        and (np.isfinite(robot.limits.lower[joint.q][0]) or np.isfinite(robot.limits.upper[joint.q][0]))
+        and (
+            np.isfinite(robot.limits.lower[joint.q][0])
+            or np.isfinite(robot.limits.upper[joint.q][0])
+        )
     ]
     table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]

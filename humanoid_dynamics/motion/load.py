@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a file of any known format to a clip of a robot."""
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.retargeted import Retargeting, retarget
-from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton_map import (
+    SkeletonMap,
+    find_skeleton_map,
+    shipped_skeleton_maps,
+)
 
 
 def load_clip(
@@ -50,7 +55,9 @@ def load_clip(
     return retarget_file(motion, robot, skeleton_map).clip
 
 
-def retarget_file(motion: Bvh | DeepMimic, robot: RobotModel, skeleton_map: SkeletonMap | None = None) -> Retargeting:
+def retarget_file(
+    motion: Bvh | DeepMimic, robot: RobotModel, skeleton_map: SkeletonMap | None = None
+) -> Retargeting:
     """Retarget what a file of a skeleton says.
 
     Args:
@@ -66,7 +73,9 @@ def retarget_file(motion: Bvh | DeepMimic, robot: RobotModel, skeleton_map: Skel
     """
     if isinstance(motion, Bvh):
         moved = motion.skeleton_motion()
-        return retarget(moved, robot, skeleton_map or find_skeleton_map(moved.skeleton, motion.origin))
+        return retarget(
+            moved, robot, skeleton_map or find_skeleton_map(moved.skeleton, motion.origin)
+        )
     if skeleton_map is None:
         skeleton_map = next((found for found in shipped_skeleton_maps() if found.joints), None)
     if skeleton_map is None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques of a whole motion: measured wrenches where there are any, a rule where there are none."""
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 BETWEEN = 64  # frames from one word on the progress to the next
 WORLD = pin.ReferenceFrame.WORLD
-FREE_BASE = tuple((f"{what} {axis}", unit) for what, unit in (("force", "N"), ("moment", "N·m")) for axis in "xyz")
+FREE_BASE = tuple(
+    (f"{what} {axis}", unit) for what, unit in (("force", "N"), ("moment", "N·m")) for axis in "xyz"
+)
 
 PROOF = ("residual", "normal_margin", "friction_margin", "cop_margin", "torque_margin")
 
@@ -72,7 +75,10 @@ class MotionTorques:
 
 
 def solve_motion(
-    clip: Clip, measured: MeasuredWrenches | None = None, rule: str | Rule | None = None, watch: Watch | None = None
+    clip: Clip,
+    measured: MeasuredWrenches | None = None,
+    rule: str | Rule | None = None,
+    watch: Watch | None = None,
 ) -> MotionTorques:
     """Find the torques of every frame of a motion.
 
@@ -101,15 +107,29 @@ def solve_motion(
         raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))
     free = _free_torques(clip)
     clip = clip.change(notices=(*clip.notices, *find_rate_doubts(given, clip)))
-    forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
+    forces = (
+        np.zeros_like(free)
+        if measured is None
+        else _measured_forces(clip, measured, covered, watch)
+    )
     if measured is not None:
         late = len(clip) - int(np.count_nonzero(covered))
-        told = (f"not measured: {late} of {count(len(clip), 'frame')}, in which the rule takes all contacts",) if late else ()
-        clip = clip.change(notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured)))
+        told = (
+            (
+                f"not measured: {late} of {count(len(clip), 'frame')}, in which the rule takes all contacts",
+            )
+            if late
+            else ()
+        )
+        clip = clip.change(
+            notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured))
+        )
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
     chosen = find_rule(DEFAULT_RULE if rule is None else rule)
-    found = find_open_contacts(clip, free - forces, () if measured is None else measured.links, covered)
+    found = find_open_contacts(
+        clip, free - forces, () if measured is None else measured.links, covered
+    )
     if covered.all() and not found.shares.any():
         told = (f"no contact is left for rule {chosen.name}: those that touch were measured",)
         return _pack(clip.change(notices=(*clip.notices, *told)), free - forces, free - forces)
@@ -119,7 +139,11 @@ def solve_motion(
 def _outside(clip: Clip, measured: MeasuredWrenches, row: int) -> ClipError:
     first, last = measured.times[0], measured.times[-1]
     overlap = bool(measured.covers(clip.times).any())
-    advice = "shorten the motion, or name a rule for what was not measured" if overlap else "expected the clock of the motion"
+    advice = (
+        "shorten the motion, or name a rule for what was not measured"
+        if overlap
+        else "expected the clock of the motion"
+    )
     problem = f"{clip.times[row]:.9g} s was not measured: {measured.origin} goes from {first:.9g} s to {last:.9g} s; {advice}"
     return ClipError(clip.origin, problem, row=row, column="time")
 
@@ -136,7 +160,9 @@ def _free_torques(clip: Clip) -> Matrix:
     return free
 
 
-def _measured_forces(clip: Clip, measured: MeasuredWrenches, covered: NDArray[np.bool_], watch: Watch | None) -> Matrix:
+def _measured_forces(
+    clip: Clip, measured: MeasuredWrenches, covered: NDArray[np.bool_], watch: Watch | None
+) -> Matrix:
     """Return the generalized forces of what was measured, (n, nv): J'w with both about the origin of the world."""
     robot, data = clip.robot, clip.robot.data()
     joints = [robot.model.frames[robot.link_frame(link)].parentJoint for link in measured.links]
@@ -151,7 +177,13 @@ def _measured_forces(clip: Clip, measured: MeasuredWrenches, covered: NDArray[np
 
 
 def _resolve(
-    clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch: Watch | None, *, measured: MeasuredWrenches | None
+    clip: Clip,
+    rule: Rule,
+    forces: Matrix,
+    found: OpenContacts,
+    watch: Watch | None,
+    *,
+    measured: MeasuredWrenches | None,
 ) -> MotionTorques:
     solver, robot = InverseDynamics(clip.robot, found.names, rule, compiled=False), clip.robot
     v, a = np.asarray(clip.v), np.asarray(clip.a)
@@ -163,9 +195,7 @@ def _resolve(
         answer = solver.solve(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
         statuses[answer.certificate.status] += 1
         if not fault and answer.certificate.status is not AnswerStatus.OK:
-            fault = (
-                f"at {clip.times[k]:.3f} s: {'; '.join((*answer.certificate.reasons, *_tell_measured(measured, clip.times[k : k + 1])))}"
-            )
+            fault = f"at {clip.times[k]:.3f} s: {'; '.join((*answer.certificate.reasons, *_tell_measured(measured, clip.times[k : k + 1])))}"
         tau[k, robot.actuated_v], missing[k] = answer.tau, answer.missing
         proofs[k] = [getattr(answer.certificate, name) for name in PROOF]
         for column, name in enumerate(found.names):
@@ -177,7 +207,9 @@ def _resolve(
     answered = _pack(told, tau, missing)
     joints = np.setdiff1d(np.arange(robot.nv), np.arange(robot.nv)[_root(robot)])
     lacking = np.max(np.abs(missing[:, joints]), axis=1, initial=0.0)
-    told_by_rule = replace(answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault)
+    told_by_rule = replace(
+        answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault
+    )
     return replace(told_by_rule, surfaces=found.names, wrenches=wrenches, proofs=proofs)
 
 
@@ -186,19 +218,32 @@ def _tell_measured(measured: MeasuredWrenches | None, times: Vector) -> tuple[st
     if measured is None or not measured.covers(times).all():
         return ()
     sizes = np.linalg.norm(measured.at(times)[0, :, :3], axis=1)
-    return ("measured there: " + ", ".join(f"{size:.4g} N on {link}" for link, size in zip(measured.links, sizes, strict=True)),)
+    return (
+        "measured there: "
+        + ", ".join(
+            f"{size:.4g} N on {link}" for link, size in zip(measured.links, sizes, strict=True)
+        ),
+    )
 
 
 def _pack(clip: Clip, tau: Matrix, missing: Matrix) -> MotionTorques:
     robot, root = clip.robot, _root(clip.robot)
     joints = [index for index in range(robot.nv) if not root.start <= index < root.stop]
     names, units = velocity_columns(robot), coordinate_units(robot)
-    residual, rows = np.array(missing[:, root]), tuple((names[i], units[i]) for i in range(root.start, root.stop))
+    residual, rows = (
+        np.array(missing[:, root]),
+        tuple((names[i], units[i]) for i in range(root.start, root.stop)),
+    )
     if robot.root == "free_flyer":
         R_WB = np.array([pin.Quaternion(q[3:7]).toRotationMatrix() for q in clip.q])
-        residual, rows = np.einsum("nij,nkj->nki", R_WB, residual.reshape(-1, 2, 3)).reshape(-1, 6), FREE_BASE
+        residual, rows = (
+            np.einsum("nij,nkj->nki", R_WB, residual.reshape(-1, 2, 3)).reshape(-1, 6),
+            FREE_BASE,
+        )
     chosen = tuple(names[i] for i in joints), tuple(units[i] for i in joints)
-    return MotionTorques(clip, *chosen, np.array(tau[:, joints]), rows, residual, np.zeros(len(clip)))
+    return MotionTorques(
+        clip, *chosen, np.array(tau[:, joints]), rows, residual, np.zeros(len(clip))
+    )
 
 
 def _root(robot: RobotModel) -> slice:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A motion ready to be sent in pieces: tables of joints and base at even times, and the load of the soles."""
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Playback:
     schedule: ContactSchedule | None
 
 
-def build_playback(robot: RobotModel, motion: str, rate: float = 50.0, fps: float | None = None) -> Playback:
+def build_playback(
+    robot: RobotModel, motion: str, rate: float = 50.0, fps: float | None = None
+) -> Playback:
     """Prepare a motion.
 
     Args:
@@ -69,7 +72,11 @@ def build_playback(robot: RobotModel, motion: str, rate: float = 50.0, fps: floa
     if motion == "walk":
         walk = plan_walk(robot)
         return tabulate(resample(walk.clip, rate), motion, _loads(walk.schedule))
-    return tabulate(differentiate(resample(load_clip(Path(motion), robot, fps=fps), rate)), Path(motion).name, None)
+    return tabulate(
+        differentiate(resample(load_clip(Path(motion), robot, fps=fps), rate)),
+        Path(motion).name,
+        None,
+    )
 
 
 def check_motors(scenario: Scenario) -> None:
@@ -83,13 +90,22 @@ def check_motors(scenario: Scenario) -> None:
     """
     clip = resample(scenario.clip, CHECKED)
     robot, surfaces = clip.robot, scenario.schedule.surfaces
-    solver, still = InverseDynamics(robot, surfaces, compiled=False), np.zeros((len(clip), robot.nv))
+    solver, still = (
+        InverseDynamics(robot, surfaces, compiled=False),
+        np.zeros((len(clip), robot.nv)),
+    )
     v, a = (still if given is None else given for given in (clip.v, clip.a))
     for k, t in enumerate(clip.times - clip.times[0]):
-        answer = solver.solve(np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t))
+        answer = solver.solve(
+            np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t)
+        )
         if answer.certificate.residual > MOST_LACKING * solver.dynamics.unit_force:
             lacking = f"at {t:.2f} s {'; '.join(answer.certificate.reasons[:4])}"
-            raise UnsupportedRobotError(f"scenario {scenario.name}", [robot.name], f"motors and soles cannot give what it needs {lacking}")
+            raise UnsupportedRobotError(
+                f"scenario {scenario.name}",
+                [robot.name],
+                f"motors and soles cannot give what it needs {lacking}",
+            )
 
 
 def tabulate(clip: Clip, name: str, schedule: ContactSchedule | None) -> Playback:
@@ -101,18 +117,40 @@ def tabulate(clip: Clip, name: str, schedule: ContactSchedule | None) -> Playbac
         schedule: The load of the soles.
     """
     robot = clip.robot
-    joints = [j for j in robot.joints if j.kind in {"revolute", "continuous", "prismatic"} and j.v.stop > j.v.start]
+    joints = [
+        j
+        for j in robot.joints
+        if j.kind in {"revolute", "continuous", "prismatic"} and j.v.stop > j.v.start
+    ]
     ends = [clip.q[:, joint.q] for joint in joints]
-    positions = [np.unwrap(np.arctan2(q[:, 1], q[:, 0])) if q.shape[1] == 2 else q[:, 0] for q in ends]
+    positions = [
+        np.unwrap(np.arctan2(q[:, 1], q[:, 0])) if q.shape[1] == 2 else q[:, 0] for q in ends
+    ]
     v = np.zeros((len(clip), robot.nv)) if clip.v is None else clip.v
     a = np.zeros((len(clip), robot.nv)) if clip.a is None else clip.a
     index = [joint.v.start for joint in joints]
-    tables = {"positions": np.column_stack(positions), "velocities": v[:, index], "accelerations": a[:, index]}
+    tables = {
+        "positions": np.column_stack(positions),
+        "velocities": v[:, index],
+        "accelerations": a[:, index],
+    }
     base = None
     if robot.root == "free_flyer":
         turns = [pin.Quaternion(q[3:7]).matrix() for q in clip.q]
-        base = np.array([[*q[:7], *(R @ w[:3]), *(R @ w[3:6])] for q, w, R in zip(clip.q, v, turns, strict=True)])
-    return Playback(name, tuple(joint.name for joint in joints), clip.times - clip.times[0], tables, base, schedule)
+        base = np.array(
+            [
+                [*q[:7], *(R @ w[:3]), *(R @ w[3:6])]
+                for q, w, R in zip(clip.q, v, turns, strict=True)
+            ]
+        )
+    return Playback(
+        name,
+        tuple(joint.name for joint in joints),
+        clip.times - clip.times[0],
+        tables,
+        base,
+        schedule,
+    )
 
 
 def _loads(schedule: TouchTimes) -> ContactSchedule:
@@ -122,5 +160,9 @@ def _loads(schedule: TouchTimes) -> ContactSchedule:
         for start, end in intervals:
             first, last = start <= schedule.start, end >= schedule.end
             begin, stop = (-np.inf if first else start), (np.inf if last else end)
-            found.append(ContactInterval(surface, begin, stop, 0.0 if first else LOADING, 0.0 if last else LOADING))
+            found.append(
+                ContactInterval(
+                    surface, begin, stop, 0.0 if first else LOADING, 0.0 if last else LOADING
+                )
+            )
     return ContactSchedule.of(found)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses of one frame over time, such as a tracked hand."""
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ class PoseStream:
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", check_times(self.times, self.origin, fewest=1))
         columns = _columns(self.name)
-        table = np.array(check_table(self.poses, (len(self.times), 7), columns, self.origin, f"poses of {self.name}"))
+        table = np.array(
+            check_table(
+                self.poses, (len(self.times), 7), columns, self.origin, f"poses of {self.name}"
+            )
+        )
         normalize_rows(table, [3, 4, 5, 6], columns, self.origin)
         table.flags.writeable = False
         object.__setattr__(self, "poses", table)
@@ -80,17 +85,30 @@ def read_recorded_poses(name: str, times: ArrayLike, poses: ArrayLike, origin: s
         column, problem = _find_problem(stamp, pose, _columns(name))
         if problem:
             lost[row] = ClipError("", problem, row=row, column=column)
-    lost = dict(sorted((lost | _find_jumps(stamps, np.setdiff1d(np.arange(len(stamps)), list(lost)).astype(int))).items()))
+    lost = dict(
+        sorted(
+            (
+                lost
+                | _find_jumps(stamps, np.setdiff1d(np.arange(len(stamps)), list(lost)).astype(int))
+            ).items()
+        )
+    )
     first = next(iter(lost.values()), None)
     kept = np.setdiff1d(np.arange(len(stamps)), list(lost)).astype(int)
     if not len(kept):
         raise ClipError(origin, f"holds no pose of {name}: {first or 'it has 0 rows'}")
     if np.ptp(stamps[kept]) > LONGEST:
         raise ClipError(
-            origin, f"lasts {np.ptp(stamps[kept]):.4g} s, more than a day: its times or its rate (fps) are wrong", column="time"
+            origin,
+            f"lasts {np.ptp(stamps[kept]):.4g} s, more than a day: its times or its rate (fps) are wrong",
+            column="time",
         )
     table[kept, 3:] /= np.linalg.norm(table[kept, 3:], axis=1)[:, None]
-    said = [f"{len(lost)} of {count(len(stamps), 'pose')} are lost and ignored, the first is {first}"] if first else []
+    said = (
+        [f"{len(lost)} of {count(len(stamps), 'pose')} are lost and ignored, the first is {first}"]
+        if first
+        else []
+    )
     notices = tuple(f"{name}: {notice}" for notice in (*said, *tell_times(stamps[kept], kept)))
     return PoseStream(name, stamps[kept], table[kept], origin, len(lost), notices)
 
@@ -101,7 +119,9 @@ def _columns(name: str) -> tuple[str, ...]:
 
 def _find_jumps(stamps: Vector, rows: Indices) -> dict[int, ClipError]:
     """Return the fewest rows without which the stamps of the others ascend, and why each."""
-    ends: list[int] = []  # the row in which a course of so many ascending stamps, the earliest such, ends
+    ends: list[
+        int
+    ] = []  # the row in which a course of so many ascending stamps, the earliest such, ends
     before: dict[int, int] = {}
     for row in rows.tolist():
         place = bisect_left(ends, stamps[row], key=stamps.__getitem__)
@@ -134,5 +154,8 @@ def _find_problem(stamp: float, pose: Vector, columns: tuple[str, ...]) -> tuple
         return columns[bad[0]], tell_number(float(pose[bad[0]]))
     length = float(np.linalg.norm(pose[3:]))
     if abs(length - 1.0) > NORMAL:
-        return f"{columns[3]}..{columns[6]}", f"quaternion of length {length:.9g}, expected 1 to {NORMAL:g}"
+        return (
+            f"{columns[3]}..{columns[6]}",
+            f"quaternion of length {length:.9g}, expected 1 to {NORMAL:g}",
+        )
     return "", ""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The polynomial that goes from 0 to 1 and is at rest, without acceleration, at both ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A clip at other instants."""
 
 from __future__ import annotations
@@ -50,11 +51,16 @@ def check_turns(robot: RobotModel, q: Matrix, origin: str) -> None:
     for block in unit_blocks(robot):
         cosines = np.einsum("ij,ij->i", q[1:, block], q[:-1, block])
         half_angle = block.stop - block.start == 4
-        bad = np.flatnonzero(cosines < (np.cos(0.5 * LARGEST_TURN) if half_angle else np.cos(LARGEST_TURN)))
+        bad = np.flatnonzero(
+            cosines < (np.cos(0.5 * LARGEST_TURN) if half_angle else np.cos(LARGEST_TURN))
+        )
         if bad.size:
             row, column = int(bad[0]) + 1, entry_names(robot)[block.start]
             raise ClipError(
-                origin, "rotates by nearly half a turn from the previous row; the motion between is ambiguous", row=row, column=column
+                origin,
+                "rotates by nearly half a turn from the previous row; the motion between is ambiguous",
+                row=row,
+                column=column,
             )
 
 
@@ -97,7 +103,10 @@ def resample_at(clip: Clip, times: ArrayLike, kind: str = "cubic") -> Clip:
         raise UnknownNameError("interpolation", kind, KINDS)
     instants = _inside(clip, check_times(times, clip.origin))
     q = sample_configurations(clip, instants, kind)
-    v, a = (None if table is None else _spline(clip.times, table, instants) for table in (clip.v, clip.a))
+    v, a = (
+        None if table is None else _spline(clip.times, table, instants)
+        for table in (clip.v, clip.a)
+    )
     rows = rows_before(clip, instants)
     contacts = {name: labels[rows] for name, labels in clip.contacts.items()}
     return Clip(clip.robot, instants, q, v, a, contacts, clip.origin, clip.notices)
@@ -128,7 +137,9 @@ def rows_before(clip: Clip, times: Vector) -> Indices:
     Returns:
         (m,) rows of the clip.
     """
-    return np.clip(np.searchsorted(clip.times, times + ROUND_OFF, side="right") - 1, 0, len(clip) - 1)
+    return np.clip(
+        np.searchsorted(clip.times, times + ROUND_OFF, side="right") - 1, 0, len(clip) - 1
+    )
 
 
 def resample(clip: Clip, rate: float, kind: str = "cubic") -> Clip:
@@ -155,7 +166,10 @@ def _inside(clip: Clip, times: Vector) -> Vector:
     slack = ROUND_OFF + 1e-6 * clip.duration / len(clip)
     first, last = float(clip.times[0]), float(clip.times[-1])
     if times[0] < first - slack or times[-1] > last + slack:
-        raise ClipError(clip.origin, f"received {times[0]:.6g} s to {times[-1]:.6g} s, expected times within {first:.6g} s to {last:.6g} s")
+        raise ClipError(
+            clip.origin,
+            f"received {times[0]:.6g} s to {times[-1]:.6g} s, expected times within {first:.6g} s to {last:.6g} s",
+        )
     return np.clip(times, first, last)
 
 
@@ -171,7 +185,9 @@ def _spline(times: Vector, table: Matrix, at: Vector) -> Matrix:
     holes = find_holes(times)
     for first, last in zip((0, *(holes + 1)), (*holes, len(times) - 1), strict=True):
         rows, inside = slice(first, last + 1), (at >= times[first]) & (at <= times[last])
-        found[inside] = CubicSpline(times[rows], table[rows])(at[inside]) if last > first else table[first]
+        found[inside] = (
+            CubicSpline(times[rows], table[rows])(at[inside]) if last > first else table[first]
+        )
     for hole in holes:
         inside = (at > times[hole]) & (at < times[hole + 1])
         share = (at[inside, None] - times[hole]) / (times[hole + 1] - times[hole])
@@ -183,5 +199,8 @@ def _geodesic(clip: Clip, times: Vector) -> Matrix:
     rows = np.clip(np.searchsorted(clip.times, times, side="right") - 1, 0, len(clip) - 2)
     shares = (times - clip.times[rows]) / (clip.times[rows + 1] - clip.times[rows])
     model, q = clip.robot.model, align_signs(clip.robot, clip.q)
-    found = [pin.interpolate(model, q[row], q[row + 1], float(share)) for row, share in zip(rows, shares, strict=True)]
+    found = [
+        pin.interpolate(model, q[row], q[row + 1], float(share))
+        for row, share in zip(rows, shares, strict=True)
+    ]
     return restore_units(clip.robot, np.array(found))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A human's motion on a robot: scaled control points, then inverse kinematics from frame to frame.
 
 Hips and ankles go where those of the human are, scaled by the length of the legs, the ankles by the width of the hips farther apart or
@@ -26,10 +27,21 @@ from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap
 from humanoid_dynamics.motion.smoothing import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-WEIGHTS = {"hips": 2.0, "pelvis": 1.0, "ankle": 10.0, "foot": 1.5, "knee": 0.7, "chest": 1.0, "elbow": 1.5, "hand": 1.5}
+WEIGHTS = {
+    "hips": 2.0,
+    "pelvis": 1.0,
+    "ankle": 10.0,
+    "foot": 1.5,
+    "knee": 0.7,
+    "chest": 1.0,
+    "elbow": 1.5,
+    "hand": 1.5,
+}
 REST_WEIGHT = 0.015  # of the distance of a joint from its resting posture, per radian
 LAST_WEIGHT = 0.03  # of its distance from where it was in the frame before, per radian
-GROUND_SHARE = 5.0  # percent of the frames whose lower ankle is at or below the height taken as standing
+GROUND_SHARE = (
+    5.0  # percent of the frames whose lower ankle is at or below the height taken as standing
+)
 HEADING_CUTOFF = 0.5  # Hz; the heading that widens the stance follows turns, not steps
 STUCK, FREED, TRY_EVERY = (
     0.2,
@@ -77,7 +89,11 @@ class _Human:
 
     def leg(self) -> float:
         """Length of a leg, the mean of both."""
-        bones = [np.linalg.norm(self.p[f"{s}_{b}"] - self.p[f"{s}_{a}"], axis=1).mean() for s in SIDES for a, b in _BONES]
+        bones = [
+            np.linalg.norm(self.p[f"{s}_{b}"] - self.p[f"{s}_{a}"], axis=1).mean()
+            for s in SIDES
+            for a, b in _BONES
+        ]
         return 0.5 * float(np.sum(bones))
 
 
@@ -85,7 +101,13 @@ _BONES = (("hip", "knee"), ("knee", "ankle"))
 _ARMS = (("shoulder", "elbow"), ("elbow", "hand"))
 
 
-def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMap, *, scale: float | None = None) -> Retargeting:
+def retarget(
+    motion: SkeletonMotion,
+    robot: RobotModel,
+    skeleton_map: SkeletonMap,
+    *,
+    scale: float | None = None,
+) -> Retargeting:
     """Put the motion of a skeleton on a robot.
 
     Args:
@@ -113,7 +135,9 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     q = align_signs(robot, np.array([one.q for one in found]))
     rows = ", ".join(map(str, jumps))
     notices = (f"an arm was caught behind a limit and jumps at rows {rows}",) if jumps else ()
-    clip = Clip(robot, human.times, q, origin=motion.origin, notices=notices + tell_times(human.times))
+    clip = Clip(
+        robot, human.times, q, origin=motion.origin, notices=notices + tell_times(human.times)
+    )
     errors = np.array([one.errors for one in found])
     return Retargeting(
         clip,
@@ -125,7 +149,9 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     )
 
 
-def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix, faces: Matrix) -> tuple[list[Found], list[int]]:
+def _follow(
+    robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix, faces: Matrix
+) -> tuple[list[Found], list[int]]:
     """Search frame after frame, each near the one before: what the tasks leave open follows instead of jumping.
 
     An arm that is caught behind a limit, far from where it should be, starts anew; the frames where it jumps are returned too.
@@ -134,8 +160,14 @@ def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix,
     weight[:6] = 0.0
     share = REST_WEIGHT**2 / (REST_WEIGHT**2 + LAST_WEIGHT**2)
     search = InverseKinematics(robot, tasks, weight)
-    found = [search.solve(_start(robot, places[0, 0], faces), places[0], turns[0], most=FIRST_SEARCH)]
-    arms = [index for index, task in enumerate(tasks) if task.behind is not None and task.name.endswith(("elbow", "hand"))]
+    found = [
+        search.solve(_start(robot, places[0, 0], faces), places[0], turns[0], most=FIRST_SEARCH)
+    ]
+    arms = [
+        index
+        for index, task in enumerate(tasks)
+        if task.behind is not None and task.name.endswith(("elbow", "hand"))
+    ]
     jumps: list[int] = []
     tried = 0
     for row in range(1, len(places)):
@@ -160,9 +192,14 @@ def _relaxed(robot: RobotModel, q: Vector) -> Vector:
 
 
 def _read_human(motion: SkeletonMotion, skeleton_map: SkeletonMap) -> _Human:
-    missing = [joint for joint in skeleton_map.points.values() if joint not in motion.skeleton.names]
+    missing = [
+        joint for joint in skeleton_map.points.values() if joint not in motion.skeleton.names
+    ]
     if missing:
-        raise ClipError(motion.origin, f"the skeleton has no joints {', '.join(missing)}, which {skeleton_map.origin} names")
+        raise ClipError(
+            motion.origin,
+            f"the skeleton has no joints {', '.join(missing)}, which {skeleton_map.origin} names",
+        )
     p, R = motion.world()
     first = 1 if skeleton_map.rest == "first_frame" else 0
     R_rest = R[0] if first else np.tile(np.eye(3), (R.shape[1], 1, 1))
@@ -181,9 +218,15 @@ class _Rest:
         data = robot.data()
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         self.body = body
-        self.p = {name: np.asarray(data.oMf[point.frame].act(point.p_F)) for name, point in body.points.items()}
+        self.p = {
+            name: np.asarray(data.oMf[point.frame].act(point.p_F))
+            for name, point in body.points.items()
+        }
         self.R = {frame: np.array(data.oMf[frame].rotation) for frame in range(robot.model.nframes)}
-        lengths = [chain_length(np.array([self.p[f"{side}_{part}"] for part in ("hip", "knee", "ankle")])) for side in SIDES]
+        lengths = [
+            chain_length(np.array([self.p[f"{side}_{part}"] for part in ("hip", "knee", "ankle")]))
+            for side in SIDES
+        ]
         self.leg = float(np.mean(lengths))
         self.ankle_height = float(np.mean([self.p[f"{side}_ankle"][2] for side in SIDES]))
         self.hip_width = float(np.linalg.norm(self.p["left_hip"] - self.p["right_hip"]))
@@ -193,10 +236,16 @@ class _Rest:
         return float(np.linalg.norm(self.p[f"{side}_{second}"] - self.p[f"{side}_{first}"]))
 
 
-def _list_tasks(human: _Human, rest: _Rest, scale: float) -> tuple[list[Task], list[Matrix], list[Matrix]]:
+def _list_tasks(
+    human: _Human, rest: _Rest, scale: float
+) -> tuple[list[Task], list[Matrix], list[Matrix]]:
     """List the tasks and, frame by frame, their goals; the first is the middle of the hips, the second the pelvis."""
     points, n = rest.body.points, len(human.times)
-    ground = float(np.percentile(np.minimum(human.p["left_ankle"][:, 2], human.p["right_ankle"][:, 2]), GROUND_SHARE))
+    ground = float(
+        np.percentile(
+            np.minimum(human.p["left_ankle"][:, 2], human.p["right_ankle"][:, 2]), GROUND_SHARE
+        )
+    )
     raised = np.array([0.0, 0.0, rest.ankle_height - scale * ground])
     still = np.tile(np.eye(3), (n, 1, 1))
     middle = 0.5 * (points["left_hip"].p_F + points["right_hip"].p_F)
@@ -206,7 +255,10 @@ def _list_tasks(human: _Human, rest: _Rest, scale: float) -> tuple[list[Task], l
     parts = [("pelvis", "pelvis", rest.body.pelvis, WEIGHTS["pelvis"])]
     if rest.body.chest is not None and "chest" in human.R:
         parts.append(("chest", "chest", rest.body.chest, WEIGHTS["chest"]))
-    parts += [(f"{side}_foot", f"{side}_ankle", points[f"{side}_ankle"].frame, WEIGHTS["foot"]) for side in SIDES]
+    parts += [
+        (f"{side}_foot", f"{side}_ankle", points[f"{side}_ankle"].frame, WEIGHTS["foot"])
+        for side in SIDES
+    ]
     for name, part, frame, weight in parts:
         tasks.append(Task(name, frame, turn=weight))
         goals.append(np.zeros((n, 3)))
@@ -215,7 +267,11 @@ def _list_tasks(human: _Human, rest: _Rest, scale: float) -> tuple[list[Task], l
         point = points[f"{side}_ankle"]
         tasks.append(Task(point.name, point.frame, point.p_F, place=WEIGHTS["ankle"]))
         goals.append(scale * human.p[point.name] + raised + sign * sideways)
-        bones = [_BONES[0]] + [bone for bone in _ARMS if f"{side}_{bone[1]}" in points and f"{side}_{bone[1]}" in human.p]
+        bones = [_BONES[0]] + [
+            bone
+            for bone in _ARMS
+            if f"{side}_{bone[1]}" in points and f"{side}_{bone[1]}" in human.p
+        ]
         for first, second in bones:
             tasks.append(_bone_task(rest, side, first, second))
             goals.append(rest.bone(side, first, second) * _directions(human, side, first, second))
@@ -225,7 +281,13 @@ def _list_tasks(human: _Human, rest: _Rest, scale: float) -> tuple[list[Task], l
 
 def _bone_task(rest: _Rest, side: str, first: str, second: str) -> Task:
     near, far = rest.body.points[f"{side}_{first}"], rest.body.points[f"{side}_{second}"]
-    return Task(far.name, far.frame, far.p_F, place=WEIGHTS[second], behind=Task(near.name, near.frame, near.p_F))
+    return Task(
+        far.name,
+        far.frame,
+        far.p_F,
+        place=WEIGHTS[second],
+        behind=Task(near.name, near.frame, near.p_F),
+    )
 
 
 def _directions(human: _Human, side: str, first: str, second: str) -> Matrix:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small motions any robot on two soles can do: squat, reach, shift the load, lift a foot and put it down.
 
 A scenario is a table of moments.  Between two of them centre of mass, soles and hands go on quintics; all joints follow by inverse
@@ -72,10 +73,18 @@ class Script:
 SCRIPTS: Mapping[str, Script] = MappingProxyType(
     {
         "stand": Script("stands still", (Moment(0.0), Moment(1.0))),
-        "squat": Script("goes down and comes up again", (Moment(0.0), Moment(1.5, lower=0.08), Moment(2.0, lower=0.08), Moment(3.5))),
+        "squat": Script(
+            "goes down and comes up again",
+            (Moment(0.0), Moment(1.5, lower=0.08), Moment(2.0, lower=0.08), Moment(3.5)),
+        ),
         "reach": Script(
             "reaches forwards and upwards with both hands",
-            (Moment(0.0), Moment(1.5, reach=0.25, rise=0.2), Moment(2.0, reach=0.25, rise=0.2), Moment(3.5)),
+            (
+                Moment(0.0),
+                Moment(1.5, reach=0.25, rise=0.2),
+                Moment(2.0, reach=0.25, rise=0.2),
+                Moment(3.5),
+            ),
         ),
         "shift": Script(
             "shifts its weight from foot to foot",
@@ -138,9 +147,16 @@ def build_scenario(robot: RobotModel, name: str) -> Scenario:
     found = [search.find(_interpolate(script.moments, t)) for t in times]
     miss = max(one for _, one in found)
     if miss > MISS:
-        raise UnsupportedRobotError(f"scenario {name}", [robot.name], f"soles or centre of mass are missed by {miss:.3f} m or rad by")
+        raise UnsupportedRobotError(
+            f"scenario {name}",
+            [robot.name],
+            f"soles or centre of mass are missed by {miss:.3f} m or rad by",
+        )
     # Where a joint comes to its limit others take over at once: smoothed, no motor has to.
-    clip = differentiate(Clip(robot, times, np.array([one for one, _ in found]), origin=f"{name} of {robot.name}"), CUTOFF)
+    clip = differentiate(
+        Clip(robot, times, np.array([one for one, _ in found]), origin=f"{name} of {robot.name}"),
+        CUTOFF,
+    )
     left, right = (sole.name for sole in body.soles)
     return Scenario(name, clip, _schedule(left, right, script.unload), miss)
 
@@ -152,14 +168,26 @@ class _Search:
         self._robot, data = robot, robot.data()
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         soles = body.soles
-        hands = [body.points[f"{side}_hand"] for side in SIDES if reaches and f"{side}_hand" in body.points]
+        hands = [
+            body.points[f"{side}_hand"]
+            for side in SIDES
+            if reaches and f"{side}_hand" in body.points
+        ]
         tasks = [Task("com", COM, place=1.0, hard=True)]
         tasks += [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in soles]
         tasks.append(Task("pelvis", body.pelvis, turn=UPRIGHT))
         tasks += [Task(hand.name, hand.frame, p_F=np.array(hand.p_F), place=HAND) for hand in hands]
         ends = [*(sole.frame for sole in soles), *(hand.frame for hand in hands)]
-        limbs = {int(i) for frame in ends for i in robot.model.supports[robot.model.frames[frame].parentJoint]}
-        chest = set() if body.chest is None else set(map(int, robot.model.supports[robot.model.frames[body.chest].parentJoint]))
+        limbs = {
+            int(i)
+            for frame in ends
+            for i in robot.model.supports[robot.model.frames[frame].parentJoint]
+        }
+        chest = (
+            set()
+            if body.chest is None
+            else set(map(int, robot.model.supports[robot.model.frames[body.chest].parentJoint]))
+        )
         weight = np.full(robot.nv, OTHER_REST)
         for joint in robot.joints:
             if joint.index in limbs - chest:
@@ -197,7 +225,8 @@ def _interpolate(moments: tuple[Moment, ...], t: float) -> Moment:
         if t <= after.t:
             s = float(quintic((t - before.t) / (after.t - before.t)))
             mean = {
-                name: (1.0 - s) * getattr(before, name) + s * getattr(after, name) for name in ("over", "lower", "lift", "reach", "rise")
+                name: (1.0 - s) * getattr(before, name) + s * getattr(after, name)
+                for name in ("over", "lower", "lift", "reach", "rise")
             }
             return Moment(t, **mean)
     return moments[-1]
@@ -209,4 +238,6 @@ def _schedule(left: str, right: str, unload: tuple[float, ...]) -> ContactSchedu
         return ContactSchedule.of((stays, ContactInterval(right, -FOREVER, FOREVER, 0.0, 0.0)))
     begin, free, touch, full = unload
     first = ContactInterval(right, -FOREVER, free, 0.0, free - begin)
-    return ContactSchedule.of((stays, first, ContactInterval(right, touch, FOREVER, full - touch, 0.0)))
+    return ContactSchedule.of(
+        (stays, first, ContactInterval(right, touch, FOREVER, full - touch, 0.0))
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which surface touches the ground when."""
 
 from __future__ import annotations
@@ -52,13 +53,27 @@ class TouchTimes:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.start) and np.isfinite(self.end) and self.start < self.end):
-            raise ClipError("schedule", f"received a schedule from {self.start} s to {self.end} s, expected a positive time")
-        checked = {name: tuple((float(a), float(b)) for a, b in intervals) for name, intervals in self.intervals.items()}
+            raise ClipError(
+                "schedule",
+                f"received a schedule from {self.start} s to {self.end} s, expected a positive time",
+            )
+        checked = {
+            name: tuple((float(a), float(b)) for a, b in intervals)
+            for name, intervals in self.intervals.items()
+        }
         for name, intervals in checked.items():
-            edges = np.array([self.start, *(edge for interval in intervals for edge in interval), self.end])
+            edges = np.array(
+                [self.start, *(edge for interval in intervals for edge in interval), self.end]
+            )
             ascending = np.diff(edges) >= 0.0
-            if not (np.isfinite(edges).all() and ascending.all() and all(a < b for a, b in intervals)):
-                raise ClipError("schedule", f"intervals {intervals} do not ascend from {self.start} s to {self.end} s", column=name)
+            if not (
+                np.isfinite(edges).all() and ascending.all() and all(a < b for a, b in intervals)
+            ):
+                raise ClipError(
+                    "schedule",
+                    f"intervals {intervals} do not ascend from {self.start} s to {self.end} s",
+                    column=name,
+                )
         object.__setattr__(self, "intervals", MappingProxyType(checked))
 
     def labels(self, times: Vector) -> dict[str, Labels]:
@@ -71,7 +86,9 @@ class TouchTimes:
             Surface -> (n,) labels.
         """
         found = {}
-        same = max(SAME_TIME, 2.0 * float(np.spacing(max(abs(self.start), abs(self.end)))))  # seconds since 1970 are coarser
+        same = max(
+            SAME_TIME, 2.0 * float(np.spacing(max(abs(self.start), abs(self.end))))
+        )  # seconds since 1970 are coarser
         for name, intervals in self.intervals.items():
             touches = np.zeros(len(times), dtype=bool)
             for start, end in intervals:
@@ -82,7 +99,16 @@ class TouchTimes:
 
     def phases(self) -> tuple[Phase, ...]:
         """Return the times between changes, in order."""
-        edges = {self.start, self.end, *(edge for intervals in self.intervals.values() for interval in intervals for edge in interval)}
+        edges = {
+            self.start,
+            self.end,
+            *(
+                edge
+                for intervals in self.intervals.values()
+                for interval in intervals
+                for edge in interval
+            ),
+        }
         ordered = np.array(sorted(edges))
         middles = 0.5 * (ordered[1:] + ordered[:-1])
         labels = self.labels(middles)
@@ -106,8 +132,15 @@ def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> TouchTi
         The schedule, whose labels at these instants are the same.
     """
     if len(times) == 1:
-        times, labels = times[0] + np.array([0.0, ALONE]), {name: np.repeat(touches, 2) for name, touches in labels.items()}
-    return TouchTimes(float(times[0]), float(times[-1]), {name: _intervals(times, touches) for name, touches in labels.items()})
+        times, labels = (
+            times[0] + np.array([0.0, ALONE]),
+            {name: np.repeat(touches, 2) for name, touches in labels.items()},
+        )
+    return TouchTimes(
+        float(times[0]),
+        float(times[-1]),
+        {name: _intervals(times, touches) for name, touches in labels.items()},
+    )
 
 
 def runs(labels: Labels) -> list[tuple[int, int, bool]]:
@@ -127,5 +160,9 @@ def runs(labels: Labels) -> list[tuple[int, int, bool]]:
 
 def _intervals(times: Vector, labels: Labels) -> tuple[Interval, ...]:
     last = len(times) - 1
-    found = [(float(times[a]), float(times[min(b, last)])) for a, b, touches in runs(np.asarray(labels, dtype=bool)) if touches]
+    found = [
+        (float(times[a]), float(times[min(b, last)]))
+        for a, b, touches in runs(np.asarray(labels, dtype=bool))
+        if touches
+    ]
     return tuple(interval for interval in found if interval[0] < interval[1])

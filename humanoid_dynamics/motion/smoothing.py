@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Low-pass filters without delay, for clips that are known whole."""
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from humanoid_dynamics.spatial.arrays import Matrix
 KINDS = ("gaussian", "butterworth")
 WINDOW = 4.0  # standard deviations a Gaussian window reaches
 SLOWEST = 1e-5  # of the rate; a cut-off below it drowns in round-off
-SETTLED = 4.0  # periods of the cut-off after which a Butterworth filter has forgotten where it started
+SETTLED = (
+    4.0  # periods of the cut-off after which a Butterworth filter has forgotten where it started
+)
 CUBIC = 4  # coefficients
-BOTH_WAYS = (np.sqrt(2.0) - 1.0) ** 0.25  # a second-order filter run both ways falls to -3 dB at this share of its corner [Winter]
+BOTH_WAYS = (
+    np.sqrt(2.0) - 1.0
+) ** 0.25  # a second-order filter run both ways falls to -3 dB at this share of its corner [Winter]
 
 
 def gaussian_deviation(cutoff: float) -> float:
@@ -54,7 +59,9 @@ def smooth(clip: Clip, cutoff: float, kind: str = "gaussian") -> Clip:
         raise ClipError(clip.origin, f"received a cut-off of {cutoff} Hz, {expected}")
     q = align_signs(clip.robot, clip.q)
     check_turns(clip.robot, q, clip.origin)
-    return clip.change(q=restore_units(clip.robot, smooth_table(q, clip.rate, cutoff, kind)), v=None, a=None)
+    return clip.change(
+        q=restore_units(clip.robot, smooth_table(q, clip.rate, cutoff, kind)), v=None, a=None
+    )
 
 
 def smooth_table(table: Matrix, rate: float, cutoff: float, kind: str = "gaussian") -> Matrix:
@@ -75,13 +82,24 @@ def smooth_table(table: Matrix, rate: float, cutoff: float, kind: str = "gaussia
     if kind == "gaussian":
         deviation = gaussian_deviation(cutoff) * rate
         reach = min(len(table) - 1, int(np.ceil(WINDOW * deviation)))
-        longer = np.concatenate((2.0 * table[0] - table[reach:0:-1], table, 2.0 * table[-1] - table[-2 : -reach - 2 : -1]))
+        longer = np.concatenate(
+            (
+                2.0 * table[0] - table[reach:0:-1],
+                table,
+                2.0 * table[-1] - table[-2 : -reach - 2 : -1],
+            )
+        )
         found = gaussian_filter1d(longer, deviation, axis=0, mode="nearest", truncate=WINDOW)
     else:
         reach = min(len(table) - 1, int(np.ceil(0.5 * SETTLED * rate / cutoff)))
         period = min(len(table), max(round(rate / cutoff), 2 * CUBIC))
-        longer = np.concatenate((_continue(table[:period], reach), table, _continue(table[::-1][:period], reach)[::-1]))
-        from scipy.signal import butter, sosfiltfilt  # takes a second to load, which every node would wait for
+        longer = np.concatenate(
+            (_continue(table[:period], reach), table, _continue(table[::-1][:period], reach)[::-1])
+        )
+        from scipy.signal import (
+            butter,
+            sosfiltfilt,
+        )  # takes a second to load, which every node would wait for
 
         sections = butter(2, min(cutoff / BOTH_WAYS, 0.499 * rate), fs=rate, output="sos")
         found = sosfiltfilt(sections, longer, axis=0, padtype="odd", padlen=reach)

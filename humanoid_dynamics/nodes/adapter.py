@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all nodes share: a life cycle, parameters, a robot that comes by name or by topic, a status, and diagnostics.
 
 A node says what it hears and tells in ``interfaces``.  Publishers, subscriptions and services are made when it is configured and gone
@@ -70,8 +71,12 @@ class AdapterNode(LifecycleNode):
         self.interface = INTERFACES[name]
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
-        self.deaf: frozenset[str] = frozenset()  # topics that are not heard, because what they tell comes another way
-        self.wait: Callable[[float], bool] | None = None  # how its loop waits for its next tick; asleep where None
+        self.deaf: frozenset[str] = (
+            frozenset()
+        )  # topics that are not heard, because what they tell comes another way
+        self.wait: Callable[[float], bool] | None = (
+            None  # how its loop waits for its next tick; asleep where None
+        )
         self.robot: RobotModel | None = None
         self.active = False
         self.status: StatusEnum | None = None
@@ -82,11 +87,18 @@ class AdapterNode(LifecycleNode):
         self._made: list[tuple[Callable[[Any], Any], Any]] = []
         self._next_diagnostics = 0.0
         self._logged: dict[str, float] = {}
-        self._status_out = self.create_publisher(UInt8, "~/status", make_qos(self._topics["~/status"]))
+        self._status_out = self.create_publisher(
+            UInt8, "~/status", make_qos(self._topics["~/status"])
+        )
         self._diagnostics_out = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.add_on_set_parameters_callback(self._on_parameters)
         if "robot_description" in self._topics and self._topics["robot_description"].way == "in":
-            self.create_subscription(String, "robot_description", self._on_description, make_qos(self._topics["robot_description"]))
+            self.create_subscription(
+                String,
+                "robot_description",
+                self._on_description,
+                make_qos(self._topics["robot_description"]),
+            )
 
     # What children say.
 
@@ -103,7 +115,11 @@ class AdapterNode(LifecycleNode):
 
     def names(self, placeholder: str) -> tuple[str, ...]:
         """Return what a placeholder in the name of a topic stands for."""
-        return tuple(self.robot.surfaces) if self.robot is not None and placeholder == "surface" else ()
+        return (
+            tuple(self.robot.surfaces)
+            if self.robot is not None and placeholder == "surface"
+            else ()
+        )
 
     def change(self) -> None:
         """Take the configuration as it is now, while configured."""
@@ -128,9 +144,13 @@ class AdapterNode(LifecycleNode):
         """Return whether nothing can be done without a robot."""
         return True
 
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **keywords: Any) -> Any:
+    def create_subscription(
+        self, msg_type: Any, topic: str, *arguments: Any, **keywords: Any
+    ) -> Any:
         """Subscribe; simulated time comes on the clock of the namespace."""
-        return super().create_subscription(msg_type, self.clock_topic if topic == GLOBAL_CLOCK else topic, *arguments, **keywords)
+        return super().create_subscription(
+            msg_type, self.clock_topic if topic == GLOBAL_CLOCK else topic, *arguments, **keywords
+        )
 
     # What children use.
 
@@ -304,12 +324,16 @@ class AdapterNode(LifecycleNode):
         source = self._find_source()
         if not source:
             if self.needs_robot():
-                raise HumanoidDynamicsError("parameter robot is empty and no robot_description was received")
+                raise HumanoidDynamicsError(
+                    "parameter robot is empty and no robot_description was received"
+                )
             self.robot = None
             return
         self.robot = load_robot(source, description=find_description(self.config.config))
         robot = self.robot
-        self.get_logger().info(f"{robot.name}: {len(robot.actuated)} joints, standing on {', '.join(robot.stance) or 'nothing'}")
+        self.get_logger().info(
+            f"{robot.name}: {len(robot.actuated)} joints, standing on {', '.join(robot.stance) or 'nothing'}"
+        )
         for warning in robot.warnings:
             self.get_logger().warning(warning)
 
@@ -317,7 +341,9 @@ class AdapterNode(LifecycleNode):
         self._publishers_of: dict[tuple[str, str], Any] = {}
         handlers = self.handlers()
         for topic in self.interface.topics:
-            if topic.name == ANY or (topic.way == "out" and topic.name in {"~/status", "/diagnostics"}):
+            if topic.name == ANY or (
+                topic.way == "out" and topic.name in {"~/status", "/diagnostics"}
+            ):
                 continue
             for of, name in self._expand(topic.name):
                 kind, qos = find_type(topic.kind), make_qos(topic)
@@ -337,7 +363,11 @@ class AdapterNode(LifecycleNode):
         for service in self.interface.services:
             for of, name in self._expand(service.name):
                 if service.name in acts:
-                    made = self.create_service(find_type(service.kind, "srv"), f"~/{name}", self._serving(acts[service.name], of))
+                    made = self.create_service(
+                        find_type(service.kind, "srv"),
+                        f"~/{name}",
+                        self._serving(acts[service.name], of),
+                    )
                     self._made.append((self.destroy_service, made))
 
     def _disconnect(self) -> None:
@@ -350,7 +380,9 @@ class AdapterNode(LifecycleNode):
     def _expand(self, name: str) -> list[tuple[str, str]]:
         for placeholder in self.places:
             if f"<{placeholder}>" in name:
-                return [(of, name.replace(f"<{placeholder}>", of)) for of in self.names(placeholder)]
+                return [
+                    (of, name.replace(f"<{placeholder}>", of)) for of in self.names(placeholder)
+                ]
         return [("", name)]
 
     def _guarded(self, handler: Handler, of: str) -> Callable[[Any], None]:
@@ -377,7 +409,9 @@ class AdapterNode(LifecycleNode):
             return
         with self.lock:
             if self.robot is not None:
-                self.get_logger().warning("another robot_description has come; clean up and configure to use it")
+                self.get_logger().warning(
+                    "another robot_description has come; clean up and configure to use it"
+                )
             self._source = message.data
             if self.robot is None and self.config.autostart and self.trigger_configure() == SUCCESS:
                 self.trigger_activate()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``bag_player``: says again what a bag holds, byte by byte, in the time in which it was said."""
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ class BagPlayerNode(AdapterNode):
         self._paused, self.count, self._at = False, 0, 0
         self._last, self._next_clock = 0.0, 0.0
         super().__init__("bag_player", **keywords)
-        if self.get_parameter("use_sim_time").value:  # every time the clock tells counts, or runs would differ
+        if self.get_parameter(
+            "use_sim_time"
+        ).value:  # every time the clock tells counts, or runs would differ
             self._jumps = self.get_clock().create_jump_callback(
-                JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=False),
+                JumpThreshold(
+                    min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=False
+                ),
                 post_callback=lambda _jump: self.tick(),
             )
 
@@ -51,9 +56,13 @@ class BagPlayerNode(AdapterNode):
         """Open the bag."""
         config = self.config
         if config.clock and self.get_parameter("use_sim_time").value:
-            raise HumanoidDynamicsError(f"clock: received {config.clock:g} Hz with use_sim_time, expected 0.0")
+            raise HumanoidDynamicsError(
+                f"clock: received {config.clock:g} Hz with use_sim_time, expected 0.0"
+            )
         if not Path(config.file).exists():
-            raise RecordError(config.file, "does not exist; expected an .mcap file or the folder of a bag")
+            raise RecordError(
+                config.file, "does not exist; expected an .mcap file or the folder of a bag"
+            )
         self._bag = BagPlay(Path(config.file), config.topics)
 
     def acts(self) -> Mapping[str, Act]:
@@ -71,9 +80,13 @@ class BagPlayerNode(AdapterNode):
             if topic in clocks and self.config.clock:
                 continue
             try:
-                made = self.create_publisher(find_type(kind.replace("/msg/", "/")), topic, _choose_qos(topic in bag.latched))
+                made = self.create_publisher(
+                    find_type(kind.replace("/msg/", "/")), topic, _choose_qos(topic in bag.latched)
+                )
             except (ImportError, AttributeError):
-                self.get_logger().warning(f"{topic} is not played: messages of type {kind} are not known here")
+                self.get_logger().warning(
+                    f"{topic} is not played: messages of type {kind} are not known here"
+                )
                 continue
             self._publishers_of_bag[topic] = made
             self._made.append((self.destroy_publisher, made))
@@ -98,7 +111,13 @@ class BagPlayerNode(AdapterNode):
     def facts(self) -> Mapping[str, Any]:
         """Return how far it is."""
         bag = self._bag
-        return {} if bag is None else {"at": f"{(self._at - bag.start) / SECOND:.3f} of {(bag.end - bag.start) / SECOND:.3f} s"}
+        return (
+            {}
+            if bag is None
+            else {
+                "at": f"{(self._at - bag.start) / SECOND:.3f} of {(bag.end - bag.start) / SECOND:.3f} s"
+            }
+        )
 
     def is_over(self) -> bool:
         """Return whether the bag is at its end, and nobody wants to hear it again."""
@@ -115,7 +134,13 @@ class BagPlayerNode(AdapterNode):
             self._tick_clock()
             if self._next is None and self.config.loop and self.count:
                 self._rewind()
-            self.tell(BagStatus.PAUSED if self._paused else BagStatus.PLAYING if self._next is not None else BagStatus.ENDED)
+            self.tell(
+                BagStatus.PAUSED
+                if self._paused
+                else BagStatus.PLAYING
+                if self._next is not None
+                else BagStatus.ENDED
+            )
 
     def _move_on(self) -> bool:
         """Set how far in the bag it is, and return whether what is due may be said."""
@@ -140,7 +165,12 @@ class BagPlayerNode(AdapterNode):
         self._step()
 
     def _tick_clock(self) -> None:
-        if self._clock_out is not None and self._at >= self._next_clock and self._next is not None and not self._paused:
+        if (
+            self._clock_out is not None
+            and self._at >= self._next_clock
+            and self._next is not None
+            and not self._paused
+        ):
             self._tell_time(self._at)
 
     def _tell_time(self, stamp: int) -> None:
@@ -172,7 +202,11 @@ class BagPlayerNode(AdapterNode):
 
 
 def _choose_qos(latched: bool) -> QoSProfile:
-    return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL) if latched else QoSProfile(depth=100)
+    return (
+        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        if latched
+        else QoSProfile(depth=100)
+    )
 
 
 def main() -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts that become known frame by frame, as the table of loads that ``reference/contacts`` carries."""
 
 from __future__ import annotations
@@ -7,7 +8,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_dynamics.nodes.messages import write_joint_trajectory
 
-FADE = 0.04  # s in which a load is taken off before a sole is lifted, or put on after it has touched
+FADE = (
+    0.04  # s in which a load is taken off before a sole is lifted, or put on after it has touched
+)
 KEPT = 1.0  # s of what is over
 APART = 1e-3  # s; rows are at least so far apart
 
@@ -43,11 +46,18 @@ class ContactTable:
         elif stands == self._rows[-1][1]:
             return None
         else:
-            lands = any(now and not before for now, before in zip(stands, self._rows[-1][1], strict=True))
+            lands = any(
+                now and not before for now, before in zip(stands, self._rows[-1][1], strict=True)
+            )
             begin = max(stamp if lands else stamp - FADE, self._rows[-1][0] + APART)
-            self._rows += [(begin, self._rows[-1][1]), (max(begin + APART, stamp + FADE if lands else stamp), stands)]
+            self._rows += [
+                (begin, self._rows[-1][1]),
+                (max(begin + APART, stamp + FADE if lands else stamp), stands),
+            ]
             while len(self._rows) > 2 and self._rows[1][0] < stamp - KEPT:
                 del self._rows[0]
         times = np.array([t for t, _ in self._rows])
         loads = np.array([bears for _, bears in self._rows], dtype=np.float64)
-        return write_joint_trajectory(self.surfaces, float(times[0]), times - times[0], {"positions": loads})
+        return write_joint_trajectory(
+            self.surfaces, float(times[0]), times - times[0], {"positions": loads}
+        )

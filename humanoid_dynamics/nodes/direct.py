@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulator and controller in one process that call each other: nothing waits for the middleware, and the topics tell others now and then.
 
 The arithmetic is that of lock-step over topics, state by state, so that the same run gives the same bits.
@@ -15,7 +16,9 @@ COMMANDS = frozenset({"joint_torque_commands"})
 class DirectLoop:
     """One simulator and its controller; references, pushes and services come over topics as ever."""
 
-    def __init__(self, simulator: SimulatorNode, controller: InverseDynamicsNode, shown: float = 20.0) -> None:
+    def __init__(
+        self, simulator: SimulatorNode, controller: InverseDynamicsNode, shown: float = 20.0
+    ) -> None:
         """Join the nodes, before they are started.
 
         Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``dynamics_filter``: any reference, or the poses of an operator, in; motion, torques and contact forces that are possible, out."""
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ from humanoid_dynamics.nodes.messages import (
     write_wrench,
 )
 from humanoid_dynamics.nodes.running import keep_rate, run
-from humanoid_dynamics.nodes.trajectory_wire import TrajectoryRefusedError, read_base_message, read_joint_message
+from humanoid_dynamics.nodes.trajectory_wire import (
+    TrajectoryRefusedError,
+    read_base_message,
+    read_joint_message,
+)
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 WORLD = "odom"
@@ -60,7 +65,9 @@ class DynamicsFilterNode(AdapterNode):
         self._jumps: Any = None
         self._sent = 0
         self._sender = HeartbeatMonitor(
-            (LiveFilterStatus.FOLLOWING, LiveFilterStatus.LIMITED), LiveFilterStatus.REFERENCE_ENDED, LiveFilterStatus.HEARTBEAT_LOST
+            (LiveFilterStatus.FOLLOWING, LiveFilterStatus.LIMITED),
+            LiveFilterStatus.REFERENCE_ENDED,
+            LiveFilterStatus.HEARTBEAT_LOST,
         )
 
     @property
@@ -82,11 +89,22 @@ class DynamicsFilterNode(AdapterNode):
         }
         if config.follow == "poses":
             if config.slope:
-                raise HumanoidDynamicsError(f"slope: received {config.slope:g} rad, expected 0 rad where follow is 'poses'")
-            self._poses = LivePoses(robot, config.frames, relative=config.relative, scale=config.scale, **own)
+                raise HumanoidDynamicsError(
+                    f"slope: received {config.slope:g} rad, expected 0 rad where follow is 'poses'"
+                )
+            self._poses = LivePoses(
+                robot, config.frames, relative=config.relative, scale=config.scale, **own
+            )
         else:
             normal = normal_of(config.slope, config.uphill) if config.slope else None
-            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, toe_roll=config.toe_roll, **own)
+            self._motion = LiveMotion(
+                robot,
+                mode=config.mode,
+                delay=config.delay,
+                normal=normal,
+                toe_roll=config.toe_roll,
+                **own,
+            )
         self._soles = tuple(surface.name for surface in find_soles(robot))
         self._joints = measured_joints(robot)
         self._names = [joint.name for joint in self._joints]
@@ -95,10 +113,17 @@ class DynamicsFilterNode(AdapterNode):
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears states, and references or poses."""
-        heard: dict[str, Handler] = {"joint_states": self._on_joints, "odom": self._on_base} if self.config.state == "measured" else {}
+        heard: dict[str, Handler] = (
+            {"joint_states": self._on_joints, "odom": self._on_base}
+            if self.config.state == "measured"
+            else {}
+        )
         if self._poses is not None:
             return {**heard, "teleop/<frame>/pose": self._on_pose}
-        asked = {"reference/joints": self._on_joint_reference, "reference/base": self._on_base_reference}
+        asked = {
+            "reference/joints": self._on_joint_reference,
+            "reference/base": self._on_base_reference,
+        }
         return {**heard, **asked, "reference/heartbeat": self._sender.hear}
 
     def acts(self) -> Mapping[str, Act]:
@@ -109,7 +134,13 @@ class DynamicsFilterNode(AdapterNode):
         """Return the soles, and the frames that are led."""
         if self.robot is None:
             return ()
-        return self._soles if placeholder == "surface" else self.config.frames if placeholder == "frame" else ()
+        return (
+            self._soles
+            if placeholder == "surface"
+            else self.config.frames
+            if placeholder == "frame"
+            else ()
+        )
 
     def facts(self) -> Mapping[str, Any]:
         """Return what was sent, how much later than it was asked for, and how each frame is led."""
@@ -126,8 +157,12 @@ class DynamicsFilterNode(AdapterNode):
             self._engage(self.config.auto_engage)
             self._contacts.forget()
             self.tell(LiveFilterStatus.WAITING, live.reason)
-        if self._jumps is None and self.get_parameter("use_sim_time").value:  # then ticks come with the clock
-            self._jumps = self.get_clock().create_jump_callback(ANY_JUMP, post_callback=lambda _: self.tick())
+        if (
+            self._jumps is None and self.get_parameter("use_sim_time").value
+        ):  # then ticks come with the clock
+            self._jumps = self.get_clock().create_jump_callback(
+                ANY_JUMP, post_callback=lambda _: self.tick()
+            )
 
     def end(self) -> None:
         """Let the clock go."""
@@ -160,30 +195,62 @@ class DynamicsFilterNode(AdapterNode):
         self._sent += 1
         positions = np.array([joint_position(joint, frame.q) for joint in self._joints])
         v = command.v
-        rates = {"positions": positions[None], "velocities": v[self._v_at][None], "accelerations": frame.vdot[self._v_at][None]}
-        self.out("filtered/joints").publish(write_joint_trajectory(self._names, command.stamp, NOW, rates))
+        rates = {
+            "positions": positions[None],
+            "velocities": v[self._v_at][None],
+            "accelerations": frame.vdot[self._v_at][None],
+        }
+        self.out("filtered/joints").publish(
+            write_joint_trajectory(self._names, command.stamp, NOW, rates)
+        )
         row = write_base_row(frame.q, v)
-        self.out("filtered/base").publish(write_base_trajectory(robot.links[0], command.stamp, NOW, row[None]))
+        self.out("filtered/base").publish(
+            write_base_trajectory(robot.links[0], command.stamp, NOW, row[None])
+        )
         table = self._contacts.put(command.stamp, frame.stands)
         if table is not None:
             self.out("filtered/contacts").publish(table)
         if self.is_heard("filtered/torques"):
-            torques = JointState(name=self._names, position=doubles(positions), velocity=doubles(v[self._v_at]))
+            torques = JointState(
+                name=self._names, position=doubles(positions), velocity=doubles(v[self._v_at])
+            )
             torques.effort = doubles(frame.tau[self._v_at - BASE])
             torques.header.stamp = stamp
             self.out("filtered/torques").publish(torques)
         for name, wrench in zip(self._soles, frame.wrenches, strict=True):
-            self.out("filtered/wrenches/<surface>", name).publish(write_wrench(wrench[:3], wrench[3:], stamp, self.frame_prefix + name))
+            self.out("filtered/wrenches/<surface>", name).publish(
+                write_wrench(wrench[:3], wrench[3:], stamp, self.frame_prefix + name)
+            )
         if self.is_heard("filtered/certificate"):
             c = frame.certificate
-            numbers = (c.residual, c.cop, c.friction, c.pull, c.torque, c.joint, c.speed, c.slip, frame.rung)
-            self.out("filtered/certificate").publish(Float64MultiArray(data=[float(number) for number in numbers]))
+            numbers = (
+                c.residual,
+                c.cop,
+                c.friction,
+                c.pull,
+                c.torque,
+                c.joint,
+                c.speed,
+                c.slip,
+                frame.rung,
+            )
+            self.out("filtered/certificate").publish(
+                Float64MultiArray(data=[float(number) for number in numbers])
+            )
 
     def _on_joint_reference(self, message: bytes) -> None:
-        self._take_reference(lambda motion, now: motion.put_joints(*read_joint_message(message, round(now * SECOND)), now))
+        self._take_reference(
+            lambda motion, now: motion.put_joints(
+                *read_joint_message(message, round(now * SECOND)), now
+            )
+        )
 
     def _on_base_reference(self, message: bytes) -> None:
-        self._take_reference(lambda motion, now: motion.put_base(*read_base_message(message, round(now * SECOND)), now))
+        self._take_reference(
+            lambda motion, now: motion.put_base(
+                *read_base_message(message, round(now * SECOND)), now
+            )
+        )
 
     def _take_reference(self, take: Callable[[LiveMotion, float], object]) -> None:
         if self._motion is not None:
@@ -199,18 +266,24 @@ class DynamicsFilterNode(AdapterNode):
         now, axes = self.now(), message.header.frame_id
         world = self.frame_prefix + WORLD
         if axes not in {"", WORLD, world} and not self.config.relative:
-            self._poses.refuse_pose(f"{frame}: received a pose in {axes!r}, expected {world!r}", now)
+            self._poses.refuse_pose(
+                f"{frame}: received a pose in {axes!r}, expected {world!r}", now
+            )
             return
         self._poses.observe_pose(frame, seconds(message.header.stamp), read_pose(message.pose), now)
 
     def _on_joints(self, message: JointState) -> None:
         if self.live is not None:
             arrays = (np.asarray(message.position), np.asarray(message.velocity))
-            self.live.state.observe_joints(message.name, *arrays, seconds(message.header.stamp), self.now())
+            self.live.state.observe_joints(
+                message.name, *arrays, seconds(message.header.stamp), self.now()
+            )
 
     def _on_base(self, message: Odometry) -> None:
         if self.live is not None:
-            self.live.state.observe_base(*read_odometry(message), seconds(message.header.stamp), self.now())
+            self.live.state.observe_base(
+                *read_odometry(message), seconds(message.header.stamp), self.now()
+            )
 
 
 def write_base_row(q: Vector, v: Vector) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``effort_guard``: commands in, guarded commands out, a safe output for as long as something is wrong."""
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from humanoid_dynamics.control.balance_hold import BalanceHold
-from humanoid_dynamics.control.effort_guard import FAULTS, RUNNING, EffortGuard, Guarded, GuardSettings, GuardStatus
+from humanoid_dynamics.control.effort_guard import (
+    FAULTS,
+    RUNNING,
+    EffortGuard,
+    Guarded,
+    GuardSettings,
+    GuardStatus,
+)
 from humanoid_dynamics.control.safe_output import SafeTorques
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
@@ -48,23 +56,41 @@ class EffortGuardNode(AdapterNode):
         names = config.joints or (self.robot.actuated if self.robot is not None else ())
         limits = np.array(config.effort_limits)
         if self.robot is not None and not len(limits):
-            known = dict(zip(self.robot.actuated, self.robot.limits.effort[self.robot.actuated_v], strict=True))
+            known = dict(
+                zip(
+                    self.robot.actuated,
+                    self.robot.limits.effort[self.robot.actuated_v],
+                    strict=True,
+                )
+            )
             unknown = [name for name in names if name not in known]
             if unknown:
                 raise ShapeError("joints", unknown[0], f"joints of {self.robot.name}")
             limits = np.array([known[name] for name in names])
         if len(limits) != len(names):
-            raise HumanoidDynamicsError(f"effort_limits: received {len(limits)} limits for {len(names)} joints")
+            raise HumanoidDynamicsError(
+                f"effort_limits: received {len(limits)} limits for {len(names)} joints"
+            )
         self._limits = np.where(np.isfinite(limits), limits, config.default_effort_limit)
-        fading = {"damping": config.damping, "fade_out_duration": config.fade_out_duration, "period": 1.0 / config.rate}
+        fading = {
+            "damping": config.damping,
+            "fade_out_duration": config.fade_out_duration,
+            "period": 1.0 / config.rate,
+        }
         self._balance: BalanceHold | None = None
         self._safe: SafeTorques | BalanceHold
         if config.safe_output == "balance_hold":
-            self._safe = self._balance = BalanceHold(self.robot, names, self._limits, timeout=config.state_timeout, **fading)
+            self._safe = self._balance = BalanceHold(
+                self.robot, names, self._limits, timeout=config.state_timeout, **fading
+            )
         else:
-            self._safe = SafeTorques(names, self._limits, kind=config.safe_output, robot=self.robot, **fading)
+            self._safe = SafeTorques(
+                names, self._limits, kind=config.safe_output, robot=self.robot, **fading
+            )
         self._joint_reader, self._base_reader = JointStateReader(), OdometryReader()
-        self._wrench_readers = {name: NumbersReader(WrenchStamped, 1, 6) for name in self.names("surface")}
+        self._wrench_readers = {
+            name: NumbersReader(WrenchStamped, 1, 6) for name in self.names("surface")
+        }
         self._guard = EffortGuard(names, self._limits, self._safe, self._settings())
 
     def change(self) -> None:
@@ -74,7 +100,10 @@ class EffortGuardNode(AdapterNode):
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears commands and states."""
-        handlers: dict[str, Handler] = {UNGUARDED: self._on_command, "joint_states": self._on_joints}
+        handlers: dict[str, Handler] = {
+            UNGUARDED: self._on_command,
+            "joint_states": self._on_joints,
+        }
         if self._balance is not None:
             handlers |= {"odom": self._on_base, "contact_wrenches/<surface>": self._on_wrench}
         return handlers
@@ -100,7 +129,10 @@ class EffortGuardNode(AdapterNode):
     def end(self) -> None:
         """Send nothing but zero from now on."""
         if self._guard is not None:
-            self._publish(Guarded(np.zeros(len(self._guard.names)), GuardStatus.WAITING), self.get_clock().now().to_msg())
+            self._publish(
+                Guarded(np.zeros(len(self._guard.names)), GuardStatus.WAITING),
+                self.get_clock().now().to_msg(),
+            )
 
     def tick(self) -> None:
         """Send what is due where no command has come for a period."""
@@ -113,7 +145,9 @@ class EffortGuardNode(AdapterNode):
 
     def _settings(self) -> GuardSettings:
         config = self.config
-        return GuardSettings(config.timeout, config.skew, config.effort_rate, 1.0 / config.rate, config.bad_commands)
+        return GuardSettings(
+            config.timeout, config.skew, config.effort_rate, 1.0 / config.rate, config.bad_commands
+        )
 
     def _on_command(self, message: JointState) -> None:
         if self._guard is None:
@@ -166,7 +200,9 @@ class EffortGuardNode(AdapterNode):
 
     def _publish(self, out: Guarded, stamp: Any) -> None:
         if self._guard is not None:
-            self.out("joint_torque_commands").publish(write_efforts(self._guard.names, out.tau, stamp))
+            self.out("joint_torque_commands").publish(
+                write_efforts(self._guard.names, out.tau, stamp)
+            )
             if self.is_heard("effort_commands"):
                 self.out("effort_commands").publish(Float64MultiArray(data=doubles(out.tau)))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """REP-120 frames of a robot: as transforms where tf2_msgs is installed, as stamped poses where it is not."""
 
 from __future__ import annotations
@@ -42,10 +43,14 @@ class FramePublisher:
             self._kind = TFMessage
             self._out = node.create_publisher(TFMessage, "/tf", 100)
         else:
-            node.get_logger().info("tf2_msgs is not installed: frames go out as poses on frames/<frame>")
+            node.get_logger().info(
+                "tf2_msgs is not installed: frames go out as poses on frames/<frame>"
+            )
         self.as_poses = () if self._out is not None else (*names, FOOTPRINT)
 
-    def publish(self, poses: Mapping[str, Vector], stamp: Any, world: str, prefix: str = "") -> dict[str, Vector]:
+    def publish(
+        self, poses: Mapping[str, Vector], stamp: Any, world: str, prefix: str = ""
+    ) -> dict[str, Vector]:
         """Publish transforms, and return the poses that go out otherwise.
 
         Args:
@@ -56,7 +61,9 @@ class FramePublisher:
         """
         every = dict(poses)
         if "base_link" in poses:
-            every[FOOTPRINT] = footprint(poses["base_link"], [poses[foot] for foot in FEET if foot in poses], self._rest)
+            every[FOOTPRINT] = footprint(
+                poses["base_link"], [poses[foot] for foot in FEET if foot in poses], self._rest
+            )
         if self._out is None:
             return every
         transforms = []

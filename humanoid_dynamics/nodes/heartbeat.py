@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether whoever sent a reference still lives: what was sent may last for long, so that its silence alone tells nothing."""
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from typing import Generic, TypeVar
 from humanoid_dynamics.status import StatusEnum
 
 Status = TypeVar("Status", bound=StatusEnum)
-SILENT = 1.0  # s without a beat, by the clock of the machine: time that is simulated may stand still
+SILENT = (
+    1.0  # s without a beat, by the clock of the machine: time that is simulated may stand still
+)
 
 
 class HeartbeatMonitor(Generic[Status]):
@@ -50,4 +53,7 @@ class HeartbeatMonitor(Generic[Status]):
         silent = monotonic() - self._heard_at
         if silent < SILENT:
             return status, reason
-        return self._lost, f"no heartbeat from the publisher of the reference for {silent:.0f} s; the remaining points are followed"
+        return (
+            self._lost,
+            f"no heartbeat from the publisher of the reference for {silent:.0f} s; the remaining points are followed",
+        )

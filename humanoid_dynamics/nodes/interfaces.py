@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics and services of every node, as data: nodes make them from here, and the tables of the documentation are written from here."""
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from humanoid_dynamics.control.balance_settings import BalanceStatus
 from humanoid_dynamics.control.effort_guard import GuardStatus
 from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
 from humanoid_dynamics.filtering.live.command import LiveFilterStatus
-from humanoid_dynamics.nodes.statuses import BagStatus, MonitorStatus, PlayerStatus, RecorderStatus, SimulatorNodeStatus, ViewerStatus
+from humanoid_dynamics.nodes.statuses import (
+    BagStatus,
+    MonitorStatus,
+    PlayerStatus,
+    RecorderStatus,
+    SimulatorNodeStatus,
+    ViewerStatus,
+)
 from humanoid_dynamics.status import StatusEnum
 
 QOS = {
@@ -80,7 +88,13 @@ class Interface:
     calls: tuple[str, ...] = ()
 
 
-DESCRIPTION = Topic("robot_description", "in", "std_msgs/String", "latched", "URDF; used only if the parameter `robot` is empty")
+DESCRIPTION = Topic(
+    "robot_description",
+    "in",
+    "std_msgs/String",
+    "latched",
+    "URDF; used only if the parameter `robot` is empty",
+)
 REPORTS = (
     Topic("~/status", "out", "std_msgs/UInt8", "latched", "code of the status"),
     Topic(
@@ -92,8 +106,20 @@ REPORTS = (
     ),
 )
 STATES = (
-    Topic("joint_states", "in", "sensor_msgs/JointState", "state", "`position` [rad, m] and `velocity` [rad/s, m/s] by name"),
-    Topic("odom", "in", "nav_msgs/Odometry", "state", "pose of the base [m], velocity in axes of the base [m/s, rad/s]"),
+    Topic(
+        "joint_states",
+        "in",
+        "sensor_msgs/JointState",
+        "state",
+        "`position` [rad, m] and `velocity` [rad/s, m/s] by name",
+    ),
+    Topic(
+        "odom",
+        "in",
+        "nav_msgs/Odometry",
+        "state",
+        "pose of the base [m], velocity in axes of the base [m/s, rad/s]",
+    ),
     Topic(
         "contact_wrenches/<surface>",
         "in",
@@ -124,7 +150,13 @@ REFERENCES = (
         "latched",
         "load fraction of each surface, 0 to 1, at the times at which its change begins or ends",
     ),
-    Topic("reference/heartbeat", "in", "std_msgs/Empty", "report", "heartbeat of the publisher of the reference, 20 Hz"),
+    Topic(
+        "reference/heartbeat",
+        "in",
+        "std_msgs/Empty",
+        "report",
+        "heartbeat of the publisher of the reference, 20 Hz",
+    ),
 )
 LED = Topic(
     "teleop/<frame>/pose",
@@ -134,8 +166,20 @@ LED = Topic(
     "target pose of a frame in `odom`; if `relative`, in any fixed axes [m]",
 )
 FILTERED = (
-    Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "filtered motion, in the form of `reference/joints`"),
-    Topic("filtered/base", "out", "trajectory_msgs/MultiDOFJointTrajectory", "reference", "filtered motion of the base"),
+    Topic(
+        "filtered/joints",
+        "out",
+        "trajectory_msgs/JointTrajectory",
+        "reference",
+        "filtered motion, in the form of `reference/joints`",
+    ),
+    Topic(
+        "filtered/base",
+        "out",
+        "trajectory_msgs/MultiDOFJointTrajectory",
+        "reference",
+        "filtered motion of the base",
+    ),
     Topic(
         "filtered/contacts",
         "out",
@@ -174,7 +218,13 @@ UNGUARDED = (
         "command",
         "`effort` [N·m, N] by name, with the stamp of the state it answers; input of `effort_guard`, not of motors",
     ),
-    Topic("unguarded/effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts in joint order [N·m, N]"),
+    Topic(
+        "unguarded/effort_commands",
+        "out",
+        "std_msgs/Float64MultiArray",
+        "command",
+        "the same efforts in joint order [N·m, N]",
+    ),
 )
 COMMANDS = (  # input of the motors; published by the guard only
     Topic(
@@ -184,7 +234,13 @@ COMMANDS = (  # input of the motors; published by the guard only
         "command",
         "guarded `effort` [N·m, N] by name; also the heartbeat, at `rate` or faster",
     ),
-    Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts in joint order [N·m, N]"),
+    Topic(
+        "effort_commands",
+        "out",
+        "std_msgs/Float64MultiArray",
+        "command",
+        "the same efforts in joint order [N·m, N]",
+    ),
 )
 
 
@@ -211,7 +267,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "report",
                     "force and moment on the link `frame_id`, axes of the world [N, N·m]",
                 ),
-                Topic("robot_description", "out", "std_msgs/String", "latched", "URDF of the robot"),
+                Topic(
+                    "robot_description", "out", "std_msgs/String", "latched", "URDF of the robot"
+                ),
                 *turned(STATES),
                 Topic(
                     "frames/<frame>",
@@ -220,7 +278,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "state",
                     "REP-120 frames in `odom` [m]; on `/tf` instead if tf2_msgs is installed; names start with `frame_prefix`",
                 ),
-                Topic("clock", "out", "rosgraph_msgs/Clock", "clock", "simulated time, in lock-step"),
+                Topic(
+                    "clock", "out", "rosgraph_msgs/Clock", "clock", "simulated time, in lock-step"
+                ),
                 Topic(
                     "audit",
                     "out",
@@ -234,7 +294,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("pause", "std_srvs/SetBool", "pause or resume"),
                 Service("step", "std_srvs/Trigger", "advance by one period while paused"),
                 Service("reset", "std_srvs/Trigger", "return to the initial state"),
-                Service("connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"),
+                Service(
+                    "connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"
+                ),
                 Service("cut/<connection>", "std_srvs/Trigger", "open a connection of the scene"),
             ),
             SimulatorNodeStatus,
@@ -293,8 +355,14 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             "Filters a reference, or poses of an operator, to feasible motion.",
             (DESCRIPTION, *STATES[:2], *REFERENCES[:2], REFERENCES[3], LED, *FILTERED, *REPORTS),
             (
-                Service("engage", "std_srvs/Trigger", "follow the input; relative poses start from the current pose"),
-                Service("hold", "std_srvs/Trigger", "hold the current posture and ignore the input"),
+                Service(
+                    "engage",
+                    "std_srvs/Trigger",
+                    "follow the input; relative poses start from the current pose",
+                ),
+                Service(
+                    "hold", "std_srvs/Trigger", "hold the current posture and ignore the input"
+                ),
             ),
             LiveFilterStatus,
         ),
@@ -307,10 +375,30 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 turned(UNGUARDED)[0],
                 turned(COMMANDS)[0],
                 REFERENCES[0],
-                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as published by `inverse_dynamics`"),
-                Topic("audit", "in", "std_msgs/Float64MultiArray", "report", "as published by `simulator`"),
-                Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
-                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "force at the base [N]"),
+                Topic(
+                    "certificate",
+                    "in",
+                    "std_msgs/Float64MultiArray",
+                    "state",
+                    "as published by `inverse_dynamics`",
+                ),
+                Topic(
+                    "audit",
+                    "in",
+                    "std_msgs/Float64MultiArray",
+                    "report",
+                    "as published by `simulator`",
+                ),
+                Topic(
+                    "/diagnostics",
+                    "in",
+                    "diagnostic_msgs/DiagnosticArray",
+                    "report",
+                    "of all nodes",
+                ),
+                Topic(
+                    "push", "out", "geometry_msgs/WrenchStamped", "report", "force at the base [N]"
+                ),
                 *REPORTS,
             ),
             (),
@@ -321,12 +409,34 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             (
                 DESCRIPTION,
                 *STATES,
-                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as published by `inverse_dynamics`"),
                 Topic(
-                    "joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, while a page is open"
+                    "certificate",
+                    "in",
+                    "std_msgs/Float64MultiArray",
+                    "state",
+                    "as published by `inverse_dynamics`",
                 ),
-                Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
-                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "force and moment of a drag on the link `frame_id` [N, N·m]"),
+                Topic(
+                    "joint_torque_commands",
+                    "in",
+                    "sensor_msgs/JointState",
+                    "command",
+                    "`effort` [N·m, N] by name, while a page is open",
+                ),
+                Topic(
+                    "/diagnostics",
+                    "in",
+                    "diagnostic_msgs/DiagnosticArray",
+                    "report",
+                    "of all nodes",
+                ),
+                Topic(
+                    "push",
+                    "out",
+                    "geometry_msgs/WrenchStamped",
+                    "report",
+                    "force and moment of a drag on the link `frame_id` [N, N·m]",
+                ),
                 turned((LED,))[0],
                 *REPORTS,
             ),
@@ -345,7 +455,13 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             "Computes torques that steer a snake of wheeled links along a heading.",
             (
                 DESCRIPTION,
-                Topic("joint_states", "in", "sensor_msgs/JointState", "state", "states of all joints, including those of link 1"),
+                Topic(
+                    "joint_states",
+                    "in",
+                    "sensor_msgs/JointState",
+                    "state",
+                    "states of all joints, including those of link 1",
+                ),
                 Topic(
                     "heading",
                     "in",
@@ -361,13 +477,25 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
         ),
         "recorder": Interface(
             "Records topics into a bag.",
-            (Topic(ANY, "in", "any", "any", "topics of this package, a list, or all topics"), *REPORTS),
+            (
+                Topic(ANY, "in", "any", "any", "topics of this package, a list, or all topics"),
+                *REPORTS,
+            ),
             (),
             RecorderStatus,
         ),
         "bag_player": Interface(
             "Plays back a bag.",
-            (Topic(ANY, "out", "any", "any", "topics of the bag, and `clock` if its rate is above 0"), *REPORTS),
+            (
+                Topic(
+                    ANY,
+                    "out",
+                    "any",
+                    "any",
+                    "topics of the bag, and `clock` if its rate is above 0",
+                ),
+                *REPORTS,
+            ),
             (
                 Service("pause", "std_srvs/SetBool", "pause or resume"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``inverse_dynamics``: state and reference in, torques that keep the robot on its feet out, each stamped as the state it answers."""
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ from humanoid_dynamics.nodes.messages import (
 )
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import keep_rate, run
-from humanoid_dynamics.nodes.trajectory_wire import TrajectoryRefusedError, read_base_message, read_joint_message
+from humanoid_dynamics.nodes.trajectory_wire import (
+    TrajectoryRefusedError,
+    read_base_message,
+    read_joint_message,
+)
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, NumbersReader, OdometryReader, mark
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -45,24 +50,37 @@ class InverseDynamicsNode(AdapterNode):
         BalanceStatus.LIMITED,
     )
     failed = (BalanceStatus.FALLEN,)
-    raw = ("joint_states", "odom", "contact_wrenches/<surface>", "reference/joints", "reference/base", "reference/contacts")
+    raw = (
+        "joint_states",
+        "odom",
+        "contact_wrenches/<surface>",
+        "reference/joints",
+        "reference/base",
+        "reference/contacts",
+    )
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
         self._sender = HeartbeatMonitor(
-            (BalanceStatus.FOLLOWING, BalanceStatus.VELOCITIES_ESTIMATED), BalanceStatus.REFERENCE_ENDED, BalanceStatus.HEARTBEAT_LOST
+            (BalanceStatus.FOLLOWING, BalanceStatus.VELOCITIES_ESTIMATED),
+            BalanceStatus.REFERENCE_ENDED,
+            BalanceStatus.HEARTBEAT_LOST,
         )
 
     def prepare(self) -> None:
         """Make the controller."""
         if self.robot is not None:
             self._joint_reader, self._base_reader = JointStateReader(), OdometryReader()
-            self._wrench_readers = {name: NumbersReader(WrenchStamped, 1, 6) for name in self.robot.surfaces}
+            self._wrench_readers = {
+                name: NumbersReader(WrenchStamped, 1, 6) for name in self.robot.surfaces
+            }
             names = self.robot.actuated
             self._efforts = Form(write_efforts(names, mark(0, len(names)), Time()), len(names))
-            self._controller = BalanceController(self.robot, self._settings(), compiled=None if self.config.compiled else False)
+            self._controller = BalanceController(
+                self.robot, self._settings(), compiled=None if self.config.compiled else False
+            )
         self._base_stamp = self._joint_stamp = self._last_stamp = 0
         self._paired, self._pending = False, False
         self._detail_due = -np.inf
@@ -87,7 +105,11 @@ class InverseDynamicsNode(AdapterNode):
 
     def names(self, placeholder: str) -> tuple[str, ...]:
         """Return the soles."""
-        return self._controller.law.names if self._controller is not None and placeholder == "surface" else ()
+        return (
+            self._controller.law.names
+            if self._controller is not None and placeholder == "surface"
+            else ()
+        )
 
     def facts(self) -> Mapping[str, Any]:
         """Return how many states were answered, and by which rule."""
@@ -146,7 +168,9 @@ class InverseDynamicsNode(AdapterNode):
 
     def _settings(self) -> BalanceSettings:
         known = {entry.name for entry in fields(BalanceSettings)}
-        return BalanceSettings(**{name: value for name, value in vars(self.config).items() if name in known})
+        return BalanceSettings(
+            **{name: value for name, value in vars(self.config).items() if name in known}
+        )
 
     def _on_joints(self, message: bytes) -> None:
         controller = self._controller
@@ -204,22 +228,41 @@ class InverseDynamicsNode(AdapterNode):
 
     def _send(self, torques: Torques, stamp: Any) -> None:
         if self.robot is not None:
-            self.out("unguarded/joint_torque_commands").publish(self._efforts.write(stamp, torques.tau))
+            self.out("unguarded/joint_torque_commands").publish(
+                self._efforts.write(stamp, torques.tau)
+            )
             if self.is_heard("unguarded/effort_commands"):
-                self.out("unguarded/effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
+                self.out("unguarded/effort_commands").publish(
+                    Float64MultiArray(data=doubles(torques.tau))
+                )
             self.tell(*self._sender.judge(torques.status, torques.reason))
 
     def _send_details(self, torques: Torques, stamp: Any, age: float) -> None:
         if torques.answer is None:
             return
-        heard = ((name, wrench) for name, wrench in torques.answer.wrenches.items() if self.is_heard("planned_wrenches/<surface>", name))
+        heard = (
+            (name, wrench)
+            for name, wrench in torques.answer.wrenches.items()
+            if self.is_heard("planned_wrenches/<surface>", name)
+        )
         for name, wrench in heard:
-            self.out("planned_wrenches/<surface>", name).publish(write_wrench(wrench.f_W, wrench.m_W, stamp, self.frame_prefix + WORLD))
+            self.out("planned_wrenches/<surface>", name).publish(
+                write_wrench(wrench.f_W, wrench.m_W, stamp, self.frame_prefix + WORLD)
+            )
         if not self.is_heard("certificate"):
             return
         c = torques.answer.certificate
-        numbers = (c.residual, c.normal_margin, c.friction_margin, c.cop_margin, c.torque_margin, age)
-        self.out("certificate").publish(Float64MultiArray(data=[float(number) for number in numbers]))
+        numbers = (
+            c.residual,
+            c.normal_margin,
+            c.friction_margin,
+            c.cop_margin,
+            c.torque_margin,
+            age,
+        )
+        self.out("certificate").publish(
+            Float64MultiArray(data=[float(number) for number in numbers])
+        )
 
     def _on_wrench(self, message: bytes, surface: str) -> None:
         if self._controller is not None:
@@ -229,15 +272,24 @@ class InverseDynamicsNode(AdapterNode):
                 self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
 
     def _on_joint_reference(self, message: bytes) -> None:
-        self._take_reference(lambda controller, now: controller.reference.put_joints(*read_joint_message(message, now)))
+        self._take_reference(
+            lambda controller, now: controller.reference.put_joints(
+                *read_joint_message(message, now)
+            )
+        )
 
     def _on_base_reference(self, message: bytes) -> None:
-        self._take_reference(lambda controller, now: controller.reference.put_base(*read_base_message(message, now)))
+        self._take_reference(
+            lambda controller, now: controller.reference.put_base(*read_base_message(message, now))
+        )
 
     def _on_contact_reference(self, message: bytes) -> None:
         def take(controller: BalanceController, now: int) -> None:
             surfaces, times, tables = read_joint_message(message, now)
-            controller.schedule(schedule_from_loads(surfaces, [t / SECOND for t in times], tables["positions"]), now / SECOND)
+            controller.schedule(
+                schedule_from_loads(surfaces, [t / SECOND for t in times], tables["positions"]),
+                now / SECOND,
+            )
 
         self._take_reference(take)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph as a description for ``ros2 launch``: the same nodes, parameters and names as ``humanoid-dynamics up`` starts."""
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def start_nodes(context: LaunchContext, graph: Graph) -> list[Any]:
             output="screen",
             parameters=[dict(node.parameters)],
             remappings=list(node.remappings.items()),
-            additional_env={name: value for name, value in profile.items() if name not in os.environ},
+            additional_env={
+                name: value for name, value in profile.items() if name not in os.environ
+            },
         )
         for node in graph.resolve(given)
     ]

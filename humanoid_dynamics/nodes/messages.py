@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From messages to numbers and back; every scalar is converted, because messages do not check types."""
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from geometry_msgs.msg import Transform, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
+from trajectory_msgs.msg import (
+    JointTrajectory,
+    JointTrajectoryPoint,
+    MultiDOFJointTrajectory,
+    MultiDOFJointTrajectoryPoint,
+)
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -54,7 +60,9 @@ def write_efforts(names: Sequence[str], tau: Vector, stamp: Time) -> JointState:
     return message
 
 
-def write_joint_state(names: Sequence[str], position: Vector, velocity: Vector, stamp: Time) -> JointState:
+def write_joint_state(
+    names: Sequence[str], position: Vector, velocity: Vector, stamp: Time
+) -> JointState:
     """Return positions and velocities by name.
 
     Args:
@@ -125,7 +133,9 @@ def read_wrench(message: WrenchStamped) -> tuple[Vector, Vector]:
     return np.array((f.x, f.y, f.z)), np.array((m.x, m.y, m.z))
 
 
-def write_joint_trajectory(names: Sequence[str], start: float, times: Vector, tables: dict[str, Matrix]) -> JointTrajectory:
+def write_joint_trajectory(
+    names: Sequence[str], start: float, times: Vector, tables: dict[str, Matrix]
+) -> JointTrajectory:
     """Return a trajectory.
 
     Args:
@@ -145,7 +155,9 @@ def write_joint_trajectory(names: Sequence[str], start: float, times: Vector, ta
     return message
 
 
-def write_base_trajectory(name: str, start: float, times: Vector, rows: Matrix) -> MultiDOFJointTrajectory:
+def write_base_trajectory(
+    name: str, start: float, times: Vector, rows: Matrix
+) -> MultiDOFJointTrajectory:
     """Return a base trajectory.
 
     Args:
@@ -160,7 +172,11 @@ def write_base_trajectory(name: str, start: float, times: Vector, rows: Matrix) 
         p, o, v, w = transform.translation, transform.rotation, rate.linear, rate.angular
         p.x, p.y, p.z, o.x, o.y, o.z, o.w = row[:7]
         v.x, v.y, v.z, w.x, w.y, w.z = row[7:]
-        points.append(MultiDOFJointTrajectoryPoint(time_from_start=_duration(t), transforms=[transform], velocities=[rate]))
+        points.append(
+            MultiDOFJointTrajectoryPoint(
+                time_from_start=_duration(t), transforms=[transform], velocities=[rate]
+            )
+        )
     message = MultiDOFJointTrajectory(joint_names=[name], points=points)
     message.header.stamp = to_stamp(start)
     return message

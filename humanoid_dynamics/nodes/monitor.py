@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``monitor``: a live table of rates, forces, certificate and statuses on the terminal, and a push now and then."""
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class MonitorNode(AdapterNode):
         """Return what counts and remembers."""
         return {
             "joint_states": lambda _message: self._count("joint_states"),
-            "unguarded/joint_torque_commands": lambda _message: self._count("unguarded/joint_torque_commands"),
+            "unguarded/joint_torque_commands": lambda _message: self._count(
+                "unguarded/joint_torque_commands"
+            ),
             "joint_torque_commands": lambda _message: self._count("joint_torque_commands"),
             "reference/joints": lambda _message: self._count("reference/joints"),
             "contact_wrenches/<surface>": self._on_wrench,
@@ -89,9 +92,17 @@ class MonitorNode(AdapterNode):
     def _push(self) -> None:
         self._next_push = monotonic() + EVERY
         self._pushes += 1
-        force = np.array([self.config.push, 0.0, 0.0]) if self._pushes % 2 else np.array([0.0, self.config.push, 0.0])
+        force = (
+            np.array([self.config.push, 0.0, 0.0])
+            if self._pushes % 2
+            else np.array([0.0, self.config.push, 0.0])
+        )
         base = self.robot.links[0] if self.robot is not None else ""
-        self.out("push").publish(write_wrench(force, np.zeros(3), self.get_clock().now().to_msg(), self.frame_prefix + base))
+        self.out("push").publish(
+            write_wrench(
+                force, np.zeros(3), self.get_clock().now().to_msg(), self.frame_prefix + base
+            )
+        )
 
     def _count(self, topic: str) -> None:
         self._times.setdefault(topic, deque(maxlen=MOST)).append(monotonic())
@@ -106,13 +117,21 @@ class MonitorNode(AdapterNode):
         self._audit = list(message.data)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in (each for each in message.status if each.name.startswith(self.get_namespace())):
+        for status in (
+            each for each in message.status if each.name.startswith(self.get_namespace())
+        ):
             reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
             self._nodes[status.name] = (status.level, status.message, reason)
-            self._page = next((pair.value for pair in status.values if pair.key == "page"), self._page)
+            self._page = next(
+                (pair.value for pair in status.values if pair.key == "page"), self._page
+            )
 
     def _draw(self) -> Table:
-        table = Table(title=f"{self.robot.name if self.robot is not None else ''} on topics", show_header=False, min_width=78)
+        table = Table(
+            title=f"{self.robot.name if self.robot is not None else ''} on topics",
+            show_header=False,
+            min_width=78,
+        )
         table.add_column(width=26)
         table.add_column()
         for name, (level, status, reason) in sorted(self._nodes.items()):
@@ -120,15 +139,22 @@ class MonitorNode(AdapterNode):
         now = monotonic()
         for topic, times in self._times.items():
             rate = count_rate(times, now, now - self._began)
-            table.add_row(topic, f"{rate:8.1f} Hz" if rate else f"last heard {now - times[-1]:.0f} s ago")
+            table.add_row(
+                topic, f"{rate:8.1f} Hz" if rate else f"last heard {now - times[-1]:.0f} s ago"
+            )
         for surface, force in self._forces.items():
             table.add_row(f"{surface} normal force", f"{force:8.1f} N")
         if len(self._certificate) == 6:
             residual, normal, friction, cop, torque, age = self._certificate
             table.add_row("equation of motion to", f"{residual:8.1e} N or N·m")
-            table.add_row("to lift-off, slip, rim", f"{normal:.0f} N, {friction:.0f} N, {1e3 * cop:.0f} mm")
+            table.add_row(
+                "to lift-off, slip, rim", f"{normal:.0f} N, {friction:.0f} N, {1e3 * cop:.0f} mm"
+            )
             table.add_row("torque left", f"{torque:8.0%}")
-            table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > AT_ONCE else "at once, as time waits for it")  # lock-step
+            table.add_row(
+                "state to command",
+                f"{1e3 * age:8.2f} ms" if age > AT_ONCE else "at once, as time waits for it",
+            )  # lock-step
         if len(self._audit) == 6:
             table.add_row("time, energy error", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
         if self._page:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``motion_player``: a clip, a gait or a scenario out, piece by piece, a little before its time."""
 
 from __future__ import annotations
@@ -50,14 +51,24 @@ class MotionPlayerNode(AdapterNode):
     def sent_until(self) -> float:
         """Time up to which the motion has been sent; minus infinity before any has been [s]."""
         playback = self._playback
-        return -np.inf if playback is None or not self._sent else float(self._start + playback.times[self._sent - 1])
+        return (
+            -np.inf
+            if playback is None or not self._sent
+            else float(self._start + playback.times[self._sent - 1])
+        )
 
     def prepare(self) -> None:
         """Make the motion."""
         if self.robot is not None:
-            playback = build_playback(self.robot, self.config.motion, self.config.point_rate, self.config.fps or None)
+            playback = build_playback(
+                self.robot, self.config.motion, self.config.point_rate, self.config.fps or None
+            )
             recorded = playback.schedule is None  # scenarios and walks begin in the resting posture
-            self._playback = add_approach(self.robot, playback, self.config.point_rate) if self.config.approach and recorded else playback
+            self._playback = (
+                add_approach(self.robot, playback, self.config.point_rate)
+                if self.config.approach and recorded
+                else playback
+            )
             self._start = np.nan
 
     def acts(self) -> Mapping[str, Act]:
@@ -67,7 +78,11 @@ class MotionPlayerNode(AdapterNode):
     def facts(self) -> Mapping[str, Any]:
         """Return what is played and how far it is."""
         playback = self._playback
-        return {} if playback is None else {"motion": playback.name, "points": f"{self._sent} of {len(playback.times)}"}
+        return (
+            {}
+            if playback is None
+            else {"motion": playback.name, "points": f"{self._sent} of {len(playback.times)}"}
+        )
 
     def begin(self) -> None:
         """Wait, or play at once."""
@@ -86,13 +101,21 @@ class MotionPlayerNode(AdapterNode):
                 self._play(None)
             if np.isfinite(self._start):
                 if more:
-                    self._sent = min(self._sent, int(np.searchsorted(playback.times, now - self._start)))
+                    self._sent = min(
+                        self._sent, int(np.searchsorted(playback.times, now - self._start))
+                    )
                 self._send(playback, now)
-            self.tell(self.status or PlayerStatus.IDLE, "no subscriber to the reference, or no clock" if self._due else "")
+            self.tell(
+                self.status or PlayerStatus.IDLE,
+                "no subscriber to the reference, or no clock" if self._due else "",
+            )
 
     def _count_listeners(self) -> bool:
         """Return whether more listen than when it was counted last."""
-        before, self._listeners = self._listeners, tuple(self.out(topic).get_subscription_count() for topic in TOPICS)
+        before, self._listeners = (
+            self._listeners,
+            tuple(self.out(topic).get_subscription_count() for topic in TOPICS),
+        )
         if self._listeners != before:
             self._since = monotonic()
         return sum(self._listeners) > sum(before)
@@ -115,8 +138,14 @@ class MotionPlayerNode(AdapterNode):
 
     def _stop(self, _request: Any) -> str:
         playback, self._due = self._playback, False
-        if playback is not None and np.isfinite(self._start):  # what was sent for later is taken back
-            at = int(np.searchsorted(playback.times, self.now() + self.config.publish_lead_time - self._start))
+        if playback is not None and np.isfinite(
+            self._start
+        ):  # what was sent for later is taken back
+            at = int(
+                np.searchsorted(
+                    playback.times, self.now() + self.config.publish_lead_time - self._start
+                )
+            )
             if at < self._sent:
                 self._send_points(playback, slice(at, at + 1), still=True)
         self._start = np.nan
@@ -125,7 +154,11 @@ class MotionPlayerNode(AdapterNode):
 
     def _send(self, playback: Playback, now: float) -> None:
         times = playback.times
-        ahead = max(self.config.publish_lead_time, AHEAD) if self.get_parameter("use_sim_time").value else self.config.publish_lead_time
+        ahead = (
+            max(self.config.publish_lead_time, AHEAD)
+            if self.get_parameter("use_sim_time").value
+            else self.config.publish_lead_time
+        )
         until = int(np.searchsorted(times, now + ahead + LATER - self._start, side="right"))
         if until > self._sent:
             until = min(until, self._sent + LARGEST)
@@ -134,26 +167,44 @@ class MotionPlayerNode(AdapterNode):
         if self._sent == len(times) and now > self._start + float(times[-1]):
             end, self._start = self._start + float(times[-1]), np.nan
             if self.config.repeat:
-                self._begin(max(end, now - self.config.publish_lead_time) + 2.0 * self.config.publish_lead_time)
+                self._begin(
+                    max(end, now - self.config.publish_lead_time)
+                    + 2.0 * self.config.publish_lead_time
+                )
             else:
                 self.tell(PlayerStatus.ENDED)
 
     def _send_points(self, playback: Playback, part: slice, *, still: bool = False) -> None:
         """Send some points; where the motion is to stand still there, without velocities."""
         times = playback.times[part]
-        tables = {name: table[part] * (not still or name == "positions") for name, table in playback.tables.items()}
-        self.out("reference/joints").publish(write_joint_trajectory(playback.joints, self._start, times, tables))
+        tables = {
+            name: table[part] * (not still or name == "positions")
+            for name, table in playback.tables.items()
+        }
+        self.out("reference/joints").publish(
+            write_joint_trajectory(playback.joints, self._start, times, tables)
+        )
         if playback.base is not None and self.robot is not None:
             rows = np.array(playback.base[part])
             rows[:, 7:] *= not still
-            self.out("reference/base").publish(write_base_trajectory(self.robot.links[0], self._start, times, rows))
+            self.out("reference/base").publish(
+                write_base_trajectory(self.robot.links[0], self._start, times, rows)
+            )
 
     def _send_schedule(self, playback: Playback, schedule: ContactSchedule) -> None:
         moved = ContactSchedule(
-            tuple(replace(i, start=i.start + self._start, end=i.end + self._start) for i in schedule.intervals), schedule.profile
+            tuple(
+                replace(i, start=i.start + self._start, end=i.end + self._start)
+                for i in schedule.intervals
+            ),
+            schedule.profile,
         )
-        times, loads = loads_of_schedule(moved, self._start - MARGIN, self._start + float(playback.times[-1]) + MARGIN)
-        message = write_joint_trajectory(schedule.surfaces, float(times[0]), times - times[0], {"positions": loads})
+        times, loads = loads_of_schedule(
+            moved, self._start - MARGIN, self._start + float(playback.times[-1]) + MARGIN
+        )
+        message = write_joint_trajectory(
+            schedule.surfaces, float(times[0]), times - times[0], {"positions": loads}
+        )
         self.out("reference/contacts").publish(message)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A state as a simulator hands it to a controller in the same process."""
 
 from __future__ import annotations

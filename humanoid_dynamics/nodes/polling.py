@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callbacks without sleep: messages are looked for again and again, which takes a core and saves the time it takes to wake.
 
 A message is handled after all that came before it on other topics, so that the order is that in which one publisher sent them.
@@ -58,7 +59,9 @@ class Poller:
                     return True
                 self._rest.spin_once(timeout_sec=0.0)
                 # The clock is told before the states: looked at last, it is heard first.
-                self._subscriptions = sorted(self._node.subscriptions, key=lambda each: each.msg_type is Clock)
+                self._subscriptions = sorted(
+                    self._node.subscriptions, key=lambda each: each.msg_type is Clock
+                )
             if now >= due:
                 return False
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs a robot starts: what comes before numpy and ROS are imported."""
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def hold_signals() -> None:
 def need_ros() -> None:
     """End with a sentence where there is no ROS."""
     if find_spec("rclpy") is None:
-        sys.stderr.write(f"error: {MissingExtraError('rclpy', 'ros', 'a node')}, or source a ROS installation\n")
+        sys.stderr.write(
+            f"error: {MissingExtraError('rclpy', 'ros', 'a node')}, or source a ROS installation\n"
+        )
         sys.exit(REFUSED)
 
 

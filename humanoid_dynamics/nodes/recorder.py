@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``recorder``: writes what is said on topics into a bag, byte by byte as it comes."""
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class RecorderNode(AdapterNode):
     def prepare(self) -> None:
         """Open the bag."""
         if not self.config.file:
-            raise HumanoidDynamicsError("file: received an empty path, expected an .mcap file or a folder that does not exist yet")
+            raise HumanoidDynamicsError(
+                "file: received an empty path, expected an .mcap file or a folder that does not exist yet"
+            )
         patterns = self.config.topics or ((".*",) if self.config.all_topics else list_patterns())
         self._wanted = [re.compile(self._resolve(pattern)) for pattern in patterns]
         self._bag = BagFile(Path(self.config.file))
@@ -66,11 +69,18 @@ class RecorderNode(AdapterNode):
             if bag is not None:
                 self._write_early(bag, 0)
                 bag.close()
-                self.get_logger().info(f"{self.config.file}: {self.counts.total()} messages of {len(self._connections)} topics")
+                self.get_logger().info(
+                    f"{self.config.file}: {self.counts.total()} messages of {len(self._connections)} topics"
+                )
 
     def facts(self) -> Mapping[str, Any]:
         """Return how much was written."""
-        return {"file": self.config.file, "topics": len(self._connections), "messages": self.counts.total(), "bytes": self._bytes}
+        return {
+            "file": self.config.file,
+            "topics": len(self._connections),
+            "messages": self.counts.total(),
+            "bytes": self._bytes,
+        }
 
     def is_over(self) -> bool:
         """Return whether it has recorded as long as it was to."""
@@ -82,7 +92,11 @@ class RecorderNode(AdapterNode):
             if not self.active or self._bag is None:
                 return
             for topic, kinds in self.get_topic_names_and_types():
-                if topic not in self._connections and topic not in self._passed_over and self._is_wanted(topic):
+                if (
+                    topic not in self._connections
+                    and topic not in self._passed_over
+                    and self._is_wanted(topic)
+                ):
                     self._join(self._bag, topic, kinds)
             self.tell(RecorderStatus.RECORDING if self.counts else RecorderStatus.WAITING)
 
@@ -91,10 +105,17 @@ class RecorderNode(AdapterNode):
         plain = re.fullmatch(r"[\w/~]+", pattern)
         if plain:
             return str(self.resolve_topic_name(pattern))
-        return pattern if pattern.startswith(("/", ".")) else self.get_namespace().rstrip("/") + "/" + pattern
+        return (
+            pattern
+            if pattern.startswith(("/", "."))
+            else self.get_namespace().rstrip("/") + "/" + pattern
+        )
 
     def _is_wanted(self, topic: str) -> bool:
-        return any(pattern.fullmatch(topic) for pattern in self._wanted) and self.count_publishers(topic) > 0
+        return (
+            any(pattern.fullmatch(topic) for pattern in self._wanted)
+            and self.count_publishers(topic) > 0
+        )
 
     def _join(self, bag: BagFile, topic: str, kinds: list[str]) -> None:
         kind = kinds[0]
@@ -104,18 +125,26 @@ class RecorderNode(AdapterNode):
             kind_class = None
         if len(kinds) > 1 or kind_class is None or not bag.knows(kind):
             self._passed_over.add(topic)
-            self.get_logger().warning(f"{topic} is not recorded: messages of type {', '.join(kinds)} are not known here")
+            self.get_logger().warning(
+                f"{topic} is not recorded: messages of type {', '.join(kinds)} are not known here"
+            )
             return
         profiles = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
-        latched = bool(profiles) and all(profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in profiles)
-        reliable = bool(profiles) and all(profile.reliability == ReliabilityPolicy.RELIABLE for profile in profiles)
+        latched = bool(profiles) and all(
+            profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in profiles
+        )
+        reliable = bool(profiles) and all(
+            profile.reliability == ReliabilityPolicy.RELIABLE for profile in profiles
+        )
         qos = QoSProfile(
             depth=DEPTH,
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
         )
         self._connections[topic] = bag.connect(topic, kind, latched=latched)
-        made = self.create_subscription(kind_class, topic, partial(self._on_message, topic), qos, raw=True)
+        made = self.create_subscription(
+            kind_class, topic, partial(self._on_message, topic), qos, raw=True
+        )
         self._made.append((self.destroy_subscription, made))
 
     def _on_message(self, topic: str, raw: bytes) -> None:
@@ -124,7 +153,9 @@ class RecorderNode(AdapterNode):
             if bag is None or not self.active:
                 return
             stamp = self.get_clock().now().nanoseconds
-            if not stamp and len(self._early) < EARLY:  # a simulated clock that has not been heard yet
+            if (
+                not stamp and len(self._early) < EARLY
+            ):  # a simulated clock that has not been heard yet
                 self._early.append((topic, raw))
                 return
             try:

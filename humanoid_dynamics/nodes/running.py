@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a node of ours runs and ends: callbacks in a thread of their own, a loop at an exact rate, one clean way out.
 
 The executor is rclpy's ``EventsExecutor`` where it exists: it is the fastest one and the only one that keeps up at 1 kHz.  It is always
@@ -47,7 +48,9 @@ class Ending(Protocol):
 
 
 AnyNode = TypeVar("AnyNode", bound=Node)
-Wait = Callable[[float], bool]  # until a time on the monotonic clock [s]; whether a signal to end came
+Wait = Callable[
+    [float], bool
+]  # until a time on the monotonic clock [s]; whether a signal to end came
 FOREVER = 1e5  # s; see above
 PATIENCE = 1.0  # s; how long the way out waits for the callback thread
 MADE_UP = 0.01  # s; ticks that are no later than this, or than a period, are made up for
@@ -81,7 +84,12 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
         rclpy.try_shutdown()
 
 
-def keep_rate(rate: float | Callable[[], float], stop: threading.Event, tick: Callable[[], None], wait: Wait | None = None) -> None:
+def keep_rate(
+    rate: float | Callable[[], float],
+    stop: threading.Event,
+    tick: Callable[[], None],
+    wait: Wait | None = None,
+) -> None:
     """Call a function at an exact rate until the event is set or a signal to end comes.
 
     Ticks that are late by ``MADE_UP`` or less follow each other at once until none is; after a longer pause none of those is made up for.
@@ -156,7 +164,9 @@ def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event],
         raise failures[0]
 
 
-def _run_busily(node: Any, loop: Callable[[Any, threading.Event], None], stop: threading.Event) -> None:
+def _run_busily(
+    node: Any, loop: Callable[[Any, threading.Event], None], stop: threading.Event
+) -> None:
     """Run the loop of a node, and its callbacks while the loop waits."""
     poller = Poller(node)
     node.wait = poller.wait
@@ -181,13 +191,17 @@ def make_executor() -> SingleThreadedExecutor:
     return EventsExecutor()
 
 
-def _spin(executor: SingleThreadedExecutor, stop: threading.Event, failures: list[BaseException]) -> None:
+def _spin(
+    executor: SingleThreadedExecutor, stop: threading.Event, failures: list[BaseException]
+) -> None:
     try:
         executor.spin_until_future_complete(Future(), timeout_sec=FOREVER)
     except ExternalShutdownException:
         pass
     except BaseException as failure:  # noqa: BLE001 - raised again in the main thread, which ends the process
-        if not stop.is_set() and rclpy.ok():  # on the way out a callback may find nothing left to publish on
+        if (
+            not stop.is_set() and rclpy.ok()
+        ):  # on the way out a callback may find nothing left to publish on
             failures.append(failure)
     finally:
         stop.set()

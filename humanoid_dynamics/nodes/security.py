@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may say and hear what, as a policy for SROS2: each node what it needs, and no more; no ROS needed."""
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ PARAMETERS = (
     "set_parameters",
     "set_parameters_atomically",
 )
-LIFE = ("change_state", "get_available_states", "get_available_transitions", "get_state", "get_transition_graph")
+LIFE = (
+    "change_state",
+    "get_available_states",
+    "get_available_transitions",
+    "get_state",
+    "get_transition_graph",
+)
 
 
 def write_policy() -> str:
@@ -29,7 +36,11 @@ def write_policy() -> str:
         "  <enclaves>",
     ]
     for node, interface in INTERFACES.items():
-        lines += [f'    <enclave path="/hd/{node}">', "      <profiles>", f'        <profile ns="/" node="{node}">']
+        lines += [
+            f'    <enclave path="/hd/{node}">',
+            "      <profiles>",
+            f'        <profile ns="/" node="{node}">',
+        ]
         lines += _profile(interface)
         lines += ["        </profile>", "      </profiles>", "    </enclave>"]
     return "\n".join([*lines, "  </enclaves>", "</policy>"]) + "\n"
@@ -48,11 +59,16 @@ def list_topics() -> list[str]:
 def _profile(interface: Interface) -> list[str]:
     said = [topic.name for topic in interface.topics if topic.way == "out"]
     heard = [topic.name for topic in interface.topics if topic.way == "in"]
-    offered = [f"~/{name}" for name in (*(service.name for service in interface.services), *PARAMETERS, *LIFE)]
+    offered = [
+        f"~/{name}"
+        for name in (*(service.name for service in interface.services), *PARAMETERS, *LIFE)
+    ]
     lines = _block("topics", "publish", "topic", [*COMMON_OUT, *said])
     lines += _block("topics", "subscribe", "topic", [*COMMON_IN, *heard])
     lines += _block("services", "reply", "service", offered)
-    return lines + (_block("services", "request", "service", list(interface.calls)) if interface.calls else [])
+    return lines + (
+        _block("services", "request", "service", list(interface.calls)) if interface.calls else []
+    )
 
 
 def _block(kind: str, verb: str, entry: str, names: list[str]) -> list[str]:

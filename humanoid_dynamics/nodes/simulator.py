@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``simulator``: the world that steps, behind the topics of a robot, in real time or in lock-step with its controller."""
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
 from humanoid_dynamics.nodes.frames import STRAIGHT, FramePublisher
-from humanoid_dynamics.nodes.messages import SECOND, read_wrench, to_stamp, write_joint_state, write_odometry, write_wrench
+from humanoid_dynamics.nodes.messages import (
+    SECOND,
+    read_wrench,
+    to_stamp,
+    write_joint_state,
+    write_odometry,
+    write_wrench,
+)
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import MADE_UP, keep_rate, run
 from humanoid_dynamics.nodes.statuses import SimulatorNodeStatus
@@ -33,7 +41,10 @@ ANXIOUS = 1.0  # s; when that is told
 WORLD = "odom"
 LATER = 1e-6  # s
 LOOKS = 50.0  # Hz; how often lock-step looks whether a command is missing
-SLOWEST, FASTEST = 0.01, 100.0  # simulated time per real time; the latter holds without lock-step where it is as fast as possible
+SLOWEST, FASTEST = (
+    0.01,
+    100.0,
+)  # simulated time per real time; the latter holds without lock-step where it is as fast as possible
 MOST_PERIODS = 20  # made up for at once
 
 
@@ -66,9 +77,13 @@ class SimulatorNode(AdapterNode):
             self._live = LiveWorld.of_scene(load_scene(config.scene))
             self.robot = self._live.world.robot
         elif self.robot is not None:
-            self._live = LiveWorld.of_robot(self.robot, points=config.points, compiled=None if config.compiled else False)
+            self._live = LiveWorld.of_robot(
+                self.robot, points=config.points, compiled=None if config.compiled else False
+            )
         if self.robot is None or self._live is None:
-            raise HumanoidDynamicsError("parameter robot is empty; expected a catalogue name or a URDF path")
+            raise HumanoidDynamicsError(
+                "parameter robot is empty; expected a catalogue name or a URDF path"
+            )
         self._steps = max(1, round(1.0 / (config.rate * config.dt)))
         self._joints = [(joint, joint.name) for joint in measured_joints(self.robot)]
         self._plain = not any(joint.kind == "continuous" for joint, _ in self._joints)
@@ -82,9 +97,14 @@ class SimulatorNode(AdapterNode):
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
         prefix = self.frame_prefix
         self._world = prefix + WORLD
-        self._base_form = Form(write_odometry(mark(0, 7), mark(1, 6), still, (self._world, prefix + self._base)), 7, 6)
+        self._base_form = Form(
+            write_odometry(mark(0, 7), mark(1, 6), still, (self._world, prefix + self._base)), 7, 6
+        )
         wrench = mark(0, 3), mark(1, 3), still
-        self._felt_names = (*self.robot.surfaces, *(name_topic(link, self.robot.surfaces) for link in self._live.links))
+        self._felt_names = (
+            *self.robot.surfaces,
+            *(name_topic(link, self.robot.surfaces) for link in self._live.links),
+        )
         frames = (*self.robot.surfaces, *self._live.links)
         self._wrench_forms = [Form(write_wrench(*wrench, prefix + frame), 3, 3) for frame in frames]
         self._felt: NDArray[np.bool_] = np.zeros(len(frames), dtype=bool)
@@ -117,7 +137,11 @@ class SimulatorNode(AdapterNode):
     def pace(self) -> float:
         """Return the rate of its loop [Hz]: the rate of states in real time; in lock-step without a time limit, that of a check."""
         config = self.config
-        return LOOKS if config.lock_step and not config.real_time_factor else float(config.rate) * self._factor
+        return (
+            LOOKS
+            if config.lock_step and not config.real_time_factor
+            else float(config.rate) * self._factor
+        )
 
     @property
     def _factor(self) -> float:
@@ -145,7 +169,11 @@ class SimulatorNode(AdapterNode):
         return (
             {}
             if world is None
-            else {"time": f"{world.t:.3f}", "energy error": f"{world.books.missing:.3e}", "periods without a state": self._late}
+            else {
+                "time": f"{world.t:.3f}",
+                "energy error": f"{world.books.missing:.3e}",
+                "periods without a state": self._late,
+            }
         )
 
     def begin(self) -> None:
@@ -159,7 +187,11 @@ class SimulatorNode(AdapterNode):
         self._began, self._ticks, self._owed, self._sunken = monotonic(), 0, False, ""
         if self._live is not None:
             self._live.begun = not self.config.wait_for_command
-        self.tell(SimulatorNodeStatus.WAITING if self.config.wait_for_command else SimulatorNodeStatus.RUNNING)
+        self.tell(
+            SimulatorNodeStatus.WAITING
+            if self.config.wait_for_command
+            else SimulatorNodeStatus.RUNNING
+        )
 
     def tick(self) -> None:
         """Take the steps of a period; in lock-step only look whether a command is missing."""
@@ -171,7 +203,11 @@ class SimulatorNode(AdapterNode):
                 self._repeat(live)
                 return
             now = self.now()
-            if live.begun and not live.paused and now - self._commanded_at > self.config.command_timeout:
+            if (
+                live.begun
+                and not live.paused
+                and now - self._commanded_at > self.config.command_timeout
+            ):
                 live.release()
             live.advance(self.config.dt, self._steps * self._count_periods())
             self.show(live, now)
@@ -203,7 +239,12 @@ class SimulatorNode(AdapterNode):
         taken = live.command(names, effort)
         if taken:
             self._commanded_at = self.now()
-        if self.config.lock_step and taken and abs(stamp / SECOND - self._time(live)) < LATER and not live.paused:
+        if (
+            self.config.lock_step
+            and taken
+            and abs(stamp / SECOND - self._time(live)) < LATER
+            and not live.paused
+        ):
             live.advance(self.config.dt, self._steps)
             self._ticks += 1
             self._owed = self._is_ahead()
@@ -213,14 +254,22 @@ class SimulatorNode(AdapterNode):
 
     def _is_ahead(self) -> bool:
         """Return whether lock-step is ahead of the time given by ``real_time_factor``."""
-        return bool(self.config.real_time_factor and self._ticks * self.period > (monotonic() - self._began) * self._factor)
+        return bool(
+            self.config.real_time_factor
+            and self._ticks * self.period > (monotonic() - self._began) * self._factor
+        )
 
     def _on_push(self, message: WrenchStamped) -> None:
         if self._live is None:
             return
         force, moment = read_wrench(message)
         try:
-            self._live.push(message.header.frame_id.removeprefix(self.frame_prefix) or self._base, force, moment, self.config.push_time)
+            self._live.push(
+                message.header.frame_id.removeprefix(self.frame_prefix) or self._base,
+                force,
+                moment,
+                self.config.push_time,
+            )
         except HumanoidDynamicsError as refusal:
             self.get_logger().warning(f"push refused: {refusal}")
 
@@ -251,9 +300,15 @@ class SimulatorNode(AdapterNode):
         elif not live.begun:
             self.tell(SimulatorNodeStatus.WAITING)
         elif waited:
-            self.tell(SimulatorNodeStatus.AWAITING_COMMAND, "the command for the last state has not come")
-        elif self.config.wait_for_command and now - self._commanded_at > self.config.command_timeout:
-            self.tell(SimulatorNodeStatus.NO_COMMAND, f"no command for {now - self._commanded_at:.2f} s")
+            self.tell(
+                SimulatorNodeStatus.AWAITING_COMMAND, "the command for the last state has not come"
+            )
+        elif (
+            self.config.wait_for_command and now - self._commanded_at > self.config.command_timeout
+        ):
+            self.tell(
+                SimulatorNodeStatus.NO_COMMAND, f"no command for {now - self._commanded_at:.2f} s"
+            )
         else:
             self.tell(SimulatorNodeStatus.RUNNING)
 
@@ -270,9 +325,13 @@ class SimulatorNode(AdapterNode):
         if live.begun:
             wrenches = live.mean_wrenches()
             felt = np.asarray(wrenches.any(axis=1))
-            for k in np.flatnonzero(self._always | felt | self._felt | (details & self._surfaces)).tolist():
+            for k in np.flatnonzero(
+                self._always | felt | self._felt | (details & self._surfaces)
+            ).tolist():
                 form, name = self._wrench_forms[k], self._felt_names[k]
-                self.out("contact_wrenches/<surface>", name).publish(form.write(stamp, wrenches[k, :3], wrenches[k, 3:]))
+                self.out("contact_wrenches/<surface>", name).publish(
+                    form.write(stamp, wrenches[k, :3], wrenches[k, 3:])
+                )
             self._felt = felt
         self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
         if details:
@@ -285,7 +344,11 @@ class SimulatorNode(AdapterNode):
         q = live.world.q
         still = live.paused or not live.begun
         v: Vector = np.zeros_like(live.world.v) if still else live.world.v
-        return (q[self._q_at] if self._plain else np.array([joint_position(joint, q) for joint, _ in self._joints])), v
+        return (
+            q[self._q_at]
+            if self._plain
+            else np.array([joint_position(joint, q) for joint, _ in self._joints])
+        ), v
 
     def observe(self, shown: bool) -> Observation:
         """Return the state for a controller in this process.
@@ -304,7 +367,11 @@ class SimulatorNode(AdapterNode):
             self.show(live, t)
         q, v = self._measure(live)
         surfaces = self._felt_names[: len(live.world.robot.surfaces)]
-        forces = list(zip(surfaces, live.mean_wrenches()[: len(surfaces), 2].tolist(), strict=True)) if live.begun else ()
+        forces = (
+            list(zip(surfaces, live.mean_wrenches()[: len(surfaces), 2].tolist(), strict=True))
+            if live.begun
+            else ()
+        )
         pose = live.world.q[:7] if self._floats else None
         return Observation(round(t * SECOND), self._names, q, v[self._v_at], pose, v[:6], forces)
 
@@ -333,7 +400,14 @@ class SimulatorNode(AdapterNode):
             self.out("frames/<frame>", name).publish(message)
         world, answer = live.world, live.world.touching.answer
         momentum = float(np.linalg.norm(world.v[:3]) * world.robot.mass) if self._floats else 0.0
-        numbers = (world.t, world.books.energy, world.books.missing, answer.residual if answer else 0.0, world.touching.depth, momentum)
+        numbers = (
+            world.t,
+            world.books.energy,
+            world.books.missing,
+            answer.residual if answer else 0.0,
+            world.touching.depth,
+            momentum,
+        )
         self.out("audit").publish(Float64MultiArray(data=[float(number) for number in numbers]))
 
     def _pause(self, request: Any) -> str:

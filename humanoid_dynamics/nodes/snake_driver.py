@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``snake_driver``: joint states and a heading in, the torques that make a snake follow it out."""
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ from humanoid_dynamics.nodes.running import keep_rate, run
 class SnakeDriverNode(AdapterNode):
     """Sends driving torques at an even rate; they are zero until all joints and a heading have been heard of."""
 
-    good = (SnakeDriverStatus.DRIVING, SnakeDriverStatus.SINGULAR, SnakeDriverStatus.GRIPPING, SnakeDriverStatus.WAITING)
+    good = (
+        SnakeDriverStatus.DRIVING,
+        SnakeDriverStatus.SINGULAR,
+        SnakeDriverStatus.GRIPPING,
+        SnakeDriverStatus.WAITING,
+    )
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("snake_driver", **keywords)
@@ -51,7 +57,11 @@ class SnakeDriverNode(AdapterNode):
     def facts(self) -> Mapping[str, Any]:
         """Return where the head goes, and how much the wheels have left."""
         drive = self._drive
-        return {"aim": f"{drive.aim:.3f}", "head": f"{drive.head:.3f}", "slip margin": f"{drive.slip_margin:.3f}"}
+        return {
+            "aim": f"{drive.aim:.3f}",
+            "head": f"{drive.head:.3f}",
+            "slip margin": f"{drive.slip_margin:.3f}",
+        }
 
     def begin(self) -> None:
         """Ease in."""
@@ -75,7 +85,11 @@ class SnakeDriverNode(AdapterNode):
         measured = self._measured
         if self._unheard:
             missing = f"no joint state yet of {', '.join(sorted(self._unheard)[:4])}{', ...' if len(self._unheard) > 4 else ''}"
-            return Drive(np.zeros(len(driver.robot.actuated)), SnakeDriverStatus.WAITING, measured.fault or missing)
+            return Drive(
+                np.zeros(len(driver.robot.actuated)),
+                SnakeDriverStatus.WAITING,
+                measured.fault or missing,
+            )
         drive = driver.tick(now, measured.q, measured.v, self._heading, now - measured.joints_at)
         return (
             replace(drive, reason=f"{drive.reason}; {measured.fault}")
@@ -85,11 +99,15 @@ class SnakeDriverNode(AdapterNode):
 
     def _publish(self, tau: Any) -> None:
         if self.robot is not None:
-            self.out("unguarded/joint_torque_commands").publish(write_efforts(self.robot.actuated, tau, to_stamp(self.now())))
+            self.out("unguarded/joint_torque_commands").publish(
+                write_efforts(self.robot.actuated, tau, to_stamp(self.now()))
+            )
             self.out("unguarded/effort_commands").publish(Float64MultiArray(data=doubles(tau)))
 
     def _on_state(self, message: JointState) -> None:
-        if self._measured.put_joints(message.name, np.asarray(message.position), np.asarray(message.velocity), self.now()):
+        if self._measured.put_joints(
+            message.name, np.asarray(message.position), np.asarray(message.velocity), self.now()
+        ):
             self._unheard.difference_update(message.name)
 
     def _on_heading(self, message: Float64) -> None:

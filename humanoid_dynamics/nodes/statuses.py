@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statuses of nodes that have no component of their own."""
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ class SimulatorNodeStatus(StatusEnum):
     RUNNING = "RUNNING", "commands are applied as they come"
     PAUSED = "PAUSED", "paused on request"
     NO_COMMAND = "NO_COMMAND", "no usable command came within the timeout; the motors are off"
-    REFUSED = "REFUSED", "the latest command was rejected; the one before is applied until it is too old"
-    AWAITING_COMMAND = "AWAITING_COMMAND", "lock-step: the command for the last state is overdue by a second; simulated time is stopped"
+    REFUSED = (
+        "REFUSED",
+        "the latest command was rejected; the one before is applied until it is too old",
+    )
+    AWAITING_COMMAND = (
+        "AWAITING_COMMAND",
+        "lock-step: the command for the last state is overdue by a second; simulated time is stopped",
+    )
     STOPPED = "STOPPED", "the motion diverged; the service `reset` starts again"
     PENETRATION = "PENETRATION", "a body is below the ground"
 

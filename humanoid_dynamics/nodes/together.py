@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulator, controller and guard in one process and one executor, in lock-step: the fastest way over topics, and bit-reproducible."""
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from humanoid_dynamics.nodes.running import FOREVER, make_executor
 from humanoid_dynamics.nodes.simulator import SimulatorNode
 
 NEXT = 1e-6  # s
-FILTERED = [word for topic in ("joints", "base", "contacts", "heartbeat") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
+FILTERED = [
+    word
+    for topic in ("joints", "base", "contacts", "heartbeat")
+    for word in ("-r", f"reference/{topic}:=filtered/{topic}")
+]
 STATES = 10  # between looks at who is late, where the nodes call each other
 BY_OTHERS = "by others"
 SLICE = 0.02  # s between looks at who is late
@@ -62,7 +67,9 @@ class LockStepRun:
         return self.seconds / self.wall
 
 
-def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: str, *, follow: str = "") -> list[AdapterNode]:
+def make_nodes(
+    robot: str, rate: float, motion: str, guarded: bool, namespace: str, *, follow: str = ""
+) -> list[AdapterNode]:
     """Return the nodes of a closed loop, not yet configured.
 
     Args:
@@ -78,16 +85,49 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
     slow = ["-p", "use_sim_time:=true"]
     waits = ["-p", "await_reference:=true"] if motion and not follow else []
     nodes: list[AdapterNode] = [
-        _make(SimulatorNode, [*base, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0", "-p", f"rate:={rate}"]),
-        _make(InverseDynamicsNode, [*base, *commands, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
+        _make(
+            SimulatorNode,
+            [*base, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0", "-p", f"rate:={rate}"],
+        ),
+        _make(
+            InverseDynamicsNode,
+            [
+                *base,
+                *commands,
+                *(FILTERED if follow else []),
+                *slow,
+                *waits,
+                "-p",
+                "detail_rate:=20.0",
+            ],
+        ),
     ]
     if follow:
         lead = 0.02 if follow == "poses" else 0.1
-        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", f"publish_lead_time:={lead}"]))
+        nodes.append(
+            _make(
+                DynamicsFilterNode,
+                [*base, *slow, "-p", f"follow:={follow}", "-p", f"publish_lead_time:={lead}"],
+            )
+        )
     if guarded:
         nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}"]))
     if motion not in {"", BY_OTHERS}:
-        nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true", "-p", "publish_lead_time:=0.1"]))
+        nodes.append(
+            _make(
+                MotionPlayerNode,
+                [
+                    *base,
+                    *slow,
+                    "-p",
+                    f"motion:={motion}",
+                    "-p",
+                    "play:=true",
+                    "-p",
+                    "publish_lead_time:=0.1",
+                ],
+            )
+        )
     return nodes
 
 
@@ -134,12 +174,19 @@ def run_in_lock_step(
         way.begin()
         while not way.go_on(done):
             if perf_counter() - begin > patience:
-                raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in (*(nodes[2:] if link == "call" else nodes), *(other for other in others if isinstance(other, AdapterNode))):
+                raise HumanoidDynamicsError(
+                    f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}"
+                )
+            for node in (
+                *(nodes[2:] if link == "call" else nodes),
+                *(other for other in others if isinstance(other, AdapterNode)),
+            ):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         statuses = {node.get_name(): str(node.status or "") for node in nodes}
-        return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), statuses, watch.seen, watch.rise)
+        return LockStepRun(
+            watch.time, wall, cpu, watch.digest.hexdigest(), statuses, watch.seen, watch.rise
+        )
     finally:
         gc.unfreeze()
         for node in nodes:
@@ -174,7 +221,11 @@ class _ByCall:
     """The nodes call each other, and callbacks run in the same thread now and then: nobody waits for the interpreter."""
 
     def __init__(self, nodes: Sequence[Any], others: Sequence[Node], watch: _Watch) -> None:
-        self._loop, self._watch, self._nodes = DirectLoop(nodes[0], nodes[1]), watch, (*nodes, *others)
+        self._loop, self._watch, self._nodes = (
+            DirectLoop(nodes[0], nodes[1]),
+            watch,
+            (*nodes, *others),
+        )
         self._pollers: list[Poller] = []
 
     def begin(self) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a page shows of a robot that lives on topics, and what becomes of the wishes of those who look."""
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from humanoid_dynamics.viewer.picture import SMALLEST_FORCE, Painter, Picture, T
 from humanoid_dynamics.viewer.session import Offer, Session
 from humanoid_dynamics.viewer.strength import Strength, check_pull
 
-CERTIFICATE = ("residual [N]", "margin, normal force [N]", "margin, friction [N]", "margin, pressure [m]", "margin, torque [-]", "age [s]")
+CERTIFICATE = (
+    "residual [N]",
+    "margin, normal force [N]",
+    "margin, friction [N]",
+    "margin, pressure [m]",
+    "margin, torque [-]",
+    "age [s]",
+)
 LEAST_PULL = 0.1  # N; where a drag begins it has hardly any length, and is no push yet
 
 
@@ -112,12 +120,22 @@ class TopicSession(Session):
         """Return how things are now."""
         q = np.array(self.measured.q)
         pin.framesForwardKinematics(self._robot.model, self._data, q)
-        touches = [touch for name, wrench in self.wrenches.items() if (touch := self._locate(name, wrench)) is not None]
-        numbers = {f"normal force, {name} [N]": float(wrench[2]) for name, wrench in self.wrenches.items() if np.isfinite(wrench).all()}
+        touches = [
+            touch
+            for name, wrench in self.wrenches.items()
+            if (touch := self._locate(name, wrench)) is not None
+        ]
+        numbers = {
+            f"normal force, {name} [N]": float(wrench[2])
+            for name, wrench in self.wrenches.items()
+            if np.isfinite(wrench).all()
+        }
         if len(self.certificate) == len(CERTIFICATE):
             numbers |= dict(zip(CERTIFICATE, self.certificate, strict=True))
         status = "; ".join(f"{node}: {trouble}" for node, trouble in sorted(self.troubles.items()))
-        picture = self._painter.paint(self.t, q, touches, numbers=numbers, status=status or self.measured.missing)
+        picture = self._painter.paint(
+            self.t, q, touches, numbers=numbers, status=status or self.measured.missing
+        )
         fallen = self._strength.has_fallen(picture) and not self.measured.missing
         return replace(picture, torques=dict(self.torques), fallen=fallen)
 
@@ -126,7 +144,9 @@ class TopicSession(Session):
         if body not in self._names:
             raise UnknownNameError("body", body, self._names)
         check_pull(point, force)
-        self._pull = (body, np.array(point), np.array(force)) if np.linalg.norm(force) > LEAST_PULL else None
+        self._pull = (
+            (body, np.array(point), np.array(force)) if np.linalg.norm(force) > LEAST_PULL else None
+        )
 
     def limit_pull(self, force: float) -> None:
         """Let no pull be stronger than a force [N]."""
@@ -170,7 +190,10 @@ class TopicSession(Session):
         self._wires.ask("reset", None)
 
     def _send_pull(self, body: str, point: Vector, force: Vector) -> None:
-        self._pulled_at, force = self.t, self._strength.bound(body, point, force, self.measured.q, self.measured.v)
+        self._pulled_at, force = (
+            self.t,
+            self._strength.bound(body, point, force, self.measured.q, self.measured.v),
+        )
         pin.framesForwardKinematics(self._robot.model, self._data, self.measured.q)
         R = self._data.oMf[self._robot.link_frame(body)].rotation
         self._wires.push(body, force, np.cross(R @ point, force))
@@ -179,10 +202,19 @@ class TopicSession(Session):
         """Return a contact force at its centre of pressure, in the world; None where it is too small to be seen."""
         force, moment = wrench[:3], wrench[3:]
         surface = self._robot.surfaces.get(name)
-        if surface is None or not np.isfinite(wrench).all() or np.linalg.norm(force) < SMALLEST_FORCE:
+        if (
+            surface is None
+            or not np.isfinite(wrench).all()
+            or np.linalg.norm(force) < SMALLEST_FORCE
+        ):
             return None
         place = np.zeros(3)
         if force[2] > SMALLEST_FORCE:
             place[:2] = -moment[1] / force[2], moment[0] / force[2]
         X_WC = self._data.oMf[surface.frame]
-        return Touch(name, X_WC.act(place), X_WC.rotation @ force, surface.vertices @ X_WC.rotation.T + X_WC.translation)
+        return Touch(
+            name,
+            X_WC.act(place),
+            X_WC.rotation @ force,
+            surface.vertices @ X_WC.rotation.T + X_WC.translation,
+        )

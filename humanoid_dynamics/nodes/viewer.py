@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node ``viewer``: the robot on topics as a page in the browser; drags and gizmos go out as pushes and poses."""
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ from std_srvs.srv import SetBool, Trigger
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.filtering import Teleoperation
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler, make_qos
-from humanoid_dynamics.nodes.messages import read_odometry, read_wrench, seconds, write_pose, write_wrench
+from humanoid_dynamics.nodes.messages import (
+    read_odometry,
+    read_wrench,
+    seconds,
+    write_pose,
+    write_wrench,
+)
 from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.nodes.statuses import ViewerStatus
 from humanoid_dynamics.nodes.topic_session import TopicSession, Wires
@@ -73,7 +80,13 @@ class ViewerNode(AdapterNode):
             push_time=config.push_time,
             simple=config.simple,
         )
-        self.page = Page(self.session, host=config.host, port=config.port, token=config.token, origins=config.origins)
+        self.page = Page(
+            self.session,
+            host=config.host,
+            port=config.port,
+            token=config.token,
+            origins=config.origins,
+        )
         token = "" if self.page.access.open else f", token to touch: {self.page.access.token}"
         self.get_logger().info(f"open {self.page.address} in a browser{token}")
 
@@ -131,7 +144,9 @@ class ViewerNode(AdapterNode):
 
     def _looks(self) -> bool:
         """Return whether a state is read: all while somebody looks, a few while nobody does."""
-        return (self.page is not None and self.page.watched) or monotonic() - self._heard_at > UNWATCHED
+        return (
+            self.page is not None and self.page.watched
+        ) or monotonic() - self._heard_at > UNWATCHED
 
     def _on_joints(self, message: JointState) -> None:
         session = self.session
@@ -146,7 +161,9 @@ class ViewerNode(AdapterNode):
         if watched and self._torques_in is None:
             topic = self._topics[COMMANDS]
             heard = self._guarded(self._on_torques, "")
-            self._torques_in = self.create_subscription(JointState, topic.name, heard, make_qos(topic), raw=True)
+            self._torques_in = self.create_subscription(
+                JointState, topic.name, heard, make_qos(topic), raw=True
+            )
         elif not watched and self._torques_in is not None:
             self.destroy_subscription(self._torques_in)
             self._torques_in = None
@@ -174,7 +191,9 @@ class ViewerNode(AdapterNode):
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         if self.session is None:
             return
-        for status in (each for each in message.status if each.name.startswith(self.get_namespace())):
+        for status in (
+            each for each in message.status if each.name.startswith(self.get_namespace())
+        ):
             reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
             if status.level == DiagnosticStatus.OK:
                 self.session.troubles.pop(status.name, None)
@@ -182,20 +201,29 @@ class ViewerNode(AdapterNode):
                 self.session.troubles[status.name] = f"{status.message} {reason}".strip()
 
     def _push(self, link: str, force: Vector, moment: Vector) -> None:
-        self.out("push").publish(write_wrench(force, moment, self.get_clock().now().to_msg(), self.frame_prefix + link))
+        self.out("push").publish(
+            write_wrench(force, moment, self.get_clock().now().to_msg(), self.frame_prefix + link)
+        )
 
     def _lead(self, frame: str, pose: Vector) -> None:
         message = PoseStamped()
-        message.header.stamp, message.header.frame_id = self.get_clock().now().to_msg(), self.frame_prefix + WORLD
+        message.header.stamp, message.header.frame_id = (
+            self.get_clock().now().to_msg(),
+            self.frame_prefix + WORLD,
+        )
         write_pose(message.pose, pose)
         self.out("teleop/<frame>/pose", frame).publish(message)
 
     def _choose_rule(self, rule: str) -> None:
-        request = SetParameters.Request(parameters=[Parameter("rule", value=rule).to_parameter_msg()])
+        request = SetParameters.Request(
+            parameters=[Parameter("rule", value=rule).to_parameter_msg()]
+        )
         self._call(SetParameters, f"{self.config.controller}/set_parameters", request)
 
     def _ask(self, name: str, on: bool | None) -> None:
-        kind, request = (Trigger, Trigger.Request()) if on is None else (SetBool, SetBool.Request(data=on))
+        kind, request = (
+            (Trigger, Trigger.Request()) if on is None else (SetBool, SetBool.Request(data=on))
+        )
         self._call(kind, f"{self.config.simulator}/{name}", request)
 
     def _call(self, kind: Any, name: str, request: Any) -> None:
@@ -204,13 +232,17 @@ class ViewerNode(AdapterNode):
             self._asked[name] = self.create_client(kind, name)
         if not self._asked[name].service_is_ready():
             raise HumanoidDynamicsError(f"service {name} is not available")
-        self._asked[name].call_async(request).add_done_callback(lambda future: self._on_answer(name, future.result()))
+        self._asked[name].call_async(request).add_done_callback(
+            lambda future: self._on_answer(name, future.result())
+        )
 
     def _on_answer(self, name: str, answer: Any) -> None:
         results = getattr(answer, "results", None) or [answer]
         for result in results:
             if not getattr(result, "success", getattr(result, "successful", True)):
-                self.get_logger().warning(f"{name}: {getattr(result, 'message', '') or getattr(result, 'reason', '')}")
+                self.get_logger().warning(
+                    f"{name}: {getattr(result, 'message', '') or getattr(result, 'reason', '')}"
+                )
 
 
 def main() -> None:

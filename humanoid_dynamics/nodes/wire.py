@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages as the bytes that go over the wire: what comes a thousand times a second is read and written in place.
 
 The bytes are those of plain CDR, little-endian, as all middlewares of ROS 2 send them.  Whatever else comes is left to ROS, and what ROS
@@ -184,7 +185,9 @@ def _read_slowly(data: bytes) -> tuple[list[str], Vector, Vector, Vector, int] |
     message = _deserialize(data, JointState)
     if message is None:
         return None
-    fields = (np.asarray(numbers) for numbers in (message.position, message.velocity, message.effort))
+    fields = (
+        np.asarray(numbers) for numbers in (message.position, message.velocity, message.effort)
+    )
     position, velocity, effort = fields
     return list(message.name), position, velocity, effort, nanoseconds(message.header.stamp)
 

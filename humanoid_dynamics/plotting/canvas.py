@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Matplotlib, as this package uses it: no windows, no global state, equal pictures for equal numbers, small files."""
 
 from __future__ import annotations
@@ -14,7 +15,18 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 DOTS = 80  # per inch
 COLKEPT = 64  # of the palette of a picture
 LEFT, RIGHT = "#1f6fb4", "#d1581a"
-OTHERS = ("#1f6fb4", "#d1581a", "#2a8f4e", "#8a56a8", "#b8860b", "#5f6b73", "#c2407c", "#17969e", "#7a5230", "#3b3f99")
+OTHERS = (
+    "#1f6fb4",
+    "#d1581a",
+    "#2a8f4e",
+    "#8a56a8",
+    "#b8860b",
+    "#5f6b73",
+    "#c2407c",
+    "#17969e",
+    "#7a5230",
+    "#3b3f99",
+)
 KEPT = ("backend", "interactive", "toolbar", "date.epoch")  # of the user, and nothing to a picture
 STYLE = {
     "font.size": 8.0,
@@ -90,7 +102,9 @@ def save_png(figure: Any, path: Path, colours: int = COLKEPT) -> None:
     figure.savefig(buffer, format="png", metadata={"Software": None})
     buffer.seek(0)
     with Image.open(buffer) as drawn:
-        small = drawn.convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small = drawn.convert("RGB").quantize(
+            colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         small.save(path, format="PNG", optimize=True)
@@ -98,7 +112,9 @@ def save_png(figure: Any, path: Path, colours: int = COLKEPT) -> None:
         raise HumanoidDynamicsError(f"{path}: cannot be written: {cause}") from cause
 
 
-def save_gif(figure: Any, draw: Callable[[int], object], count: int, seconds: float, path: Path) -> None:
+def save_gif(
+    figure: Any, draw: Callable[[int], object], count: int, seconds: float, path: Path
+) -> None:
     """Write pictures of a figure as an animated GIF that begins anew at its end.
 
     Args:
@@ -118,9 +134,18 @@ def save_gif(figure: Any, draw: Callable[[int], object], count: int, seconds: fl
         draw(picture)
         figure.canvas.draw()
         drawn = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
-        pictures.append(drawn.quantize(COLKEPT, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
+        pictures.append(
+            drawn.quantize(COLKEPT, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        pictures[0].save(path, format="GIF", save_all=True, append_images=pictures[1:], duration=max(round(1e3 * seconds), 20), loop=0)
+        pictures[0].save(
+            path,
+            format="GIF",
+            save_all=True,
+            append_images=pictures[1:],
+            duration=max(round(1e3 * seconds), 20),
+            loop=0,
+        )
     except OSError as cause:
         raise HumanoidDynamicsError(f"{path}: cannot be written: {cause}") from cause

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a figure of a record shows, as numbers: panels with curves, and centres of pressure under soles."""
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ def build_sheet(record: Record, name: str) -> Sheet:
         raise UnknownNameError("figure", name, SHEETS)
     panels = SHEETS[name].build(record)
     if not panels:
-        raise RecordError(record.about.get("scene", "record"), f"has nothing for the figure {name!r}: {SHEETS[name].absent}")
+        raise RecordError(
+            record.about.get("scene", "record"),
+            f"has nothing for the figure {name!r}: {SHEETS[name].absent}",
+        )
     return Sheet(name, record.t, tuple(panels))
 
 
@@ -74,7 +78,9 @@ def _joint_panels(record: Record) -> list[Panel | SolePanel]:
     q, panels, curves = record.table("q"), [], []
     taken: set[str] = set()
     for stem in _stems(q.columns, ("x", "y", "z")):
-        places = tuple(Curve(f"{stem[0]}{axis}", axis, q.column(f"{stem[0]}{axis}")) for axis in "xyz")
+        places = tuple(
+            Curve(f"{stem[0]}{axis}", axis, q.column(f"{stem[0]}{axis}")) for axis in "xyz"
+        )
         panels.append(Panel(stem[1], "m", places))
         taken.update(curve.name for curve in places)
     for stem in _stems(q.columns, ("qx", "qy", "qz", "qw")):
@@ -85,7 +91,13 @@ def _joint_panels(record: Record) -> list[Panel | SolePanel]:
     for name in q.columns:
         if name.endswith(".cos"):
             stem_name = name.removesuffix(".cos")
-            curves.append(Curve(stem_name, stem_name, np.unwrap(np.arctan2(q.column(f"{stem_name}.sin"), q.column(name)))))
+            curves.append(
+                Curve(
+                    stem_name,
+                    stem_name,
+                    np.unwrap(np.arctan2(q.column(f"{stem_name}.sin"), q.column(name))),
+                )
+            )
         elif name not in taken and not name.endswith(".sin"):
             curves.append(Curve(name, name, q.column(name)))
     return [*panels, *_pair(curves, "rad, m")]
@@ -101,16 +113,25 @@ def _force_panels(record: Record) -> list[Panel | SolePanel]:
     if not loaded:
         return []
     balance = record.table("balance")
-    total = Panel("all contacts", "N", tuple(Curve(f"force_{axis}", axis, balance.column(f"force_{axis}")) for axis in "xyz"))
+    total = Panel(
+        "all contacts",
+        "N",
+        tuple(Curve(f"force_{axis}", axis, balance.column(f"force_{axis}")) for axis in "xyz"),
+    )
     normal, friction = [], []
     for name, wrench in loaded:
         side = _split(name)[1]
         if record_patch(record, name).corners.size:
             normal.append(Curve(f"{name}.fz", name, wrench[:, 2], side))
-            friction.append(Curve(f"{name}.friction", name, np.hypot(wrench[:, 0], wrench[:, 1]), side))
+            friction.append(
+                Curve(f"{name}.friction", name, np.hypot(wrench[:, 0], wrench[:, 1]), side)
+            )
         else:  # the axes of a link lie anywhere
             normal.append(Curve(f"{name}.force", name, np.linalg.norm(wrench[:, :3], axis=1), side))
-    panels: list[Panel | SolePanel] = [total, Panel("normal force, of links the whole", "N", tuple(normal))]
+    panels: list[Panel | SolePanel] = [
+        total,
+        Panel("normal force, of links the whole", "N", tuple(normal)),
+    ]
     return [*panels, Panel("friction", "N", tuple(friction))] if friction else panels
 
 
@@ -129,15 +150,28 @@ def _energy_panels(record: Record) -> list[Panel | SolePanel]:
     if "energy" not in record.tables:
         return []
     energy = record.table("energy")
-    kinetic, potential, missing = (energy.column(name) for name in ("kinetic", "potential", "missing"))
+    kinetic, potential, missing = (
+        energy.column(name) for name in ("kinetic", "potential", "missing")
+    )
     height = potential - potential[0]
-    kept = (Curve("kinetic", "kinetic", kinetic), Curve("potential", "potential", height), Curve("total", "total", kinetic + height))
+    kept = (
+        Curve("kinetic", "kinetic", kinetic),
+        Curve("potential", "potential", height),
+        Curve("total", "total", kinetic + height),
+    )
     entries = [name for name in energy.columns if name not in {"kinetic", "potential", "missing"}]
-    work = tuple(Curve(name, name, energy.column(name)) for name in entries if energy.column(name).any())
+    work = tuple(
+        Curve(name, name, energy.column(name)) for name in entries if energy.column(name).any()
+    )
     panels: list[Panel | SolePanel] = [Panel("energy, potential from the start", "J", kept)]
     if work:
         panels.append(Panel("work since the start", "J", work))
-    return [*panels, Panel("energy error: energy less start and work", "J", (Curve("missing", "missing", missing),))]
+    return [
+        *panels,
+        Panel(
+            "energy error: energy less start and work", "J", (Curve("missing", "missing", missing),)
+        ),
+    ]
 
 
 def _wheel_panels(record: Record) -> list[Panel | SolePanel]:
@@ -145,9 +179,17 @@ def _wheel_panels(record: Record) -> list[Panel | SolePanel]:
     for name, (title, unit) in GAUGES.items():
         if name in record.tables:
             table = record.table(name)
-            order = np.argsort(-np.abs(table.values).max(axis=0, initial=0.0), kind="stable")[:MOST_CONTACTS]
+            order = np.argsort(-np.abs(table.values).max(axis=0, initial=0.0), kind="stable")[
+                :MOST_CONTACTS
+            ]
             shown = [table.columns[i] for i in sorted(order)]
-            panels.append(Panel(title, unit, tuple(Curve(column, column, table.column(column)) for column in shown)))
+            panels.append(
+                Panel(
+                    title,
+                    unit,
+                    tuple(Curve(column, column, table.column(column)) for column in shown),
+                )
+            )
     return panels
 
 
@@ -174,7 +216,9 @@ def _loaded(record: Record) -> list[tuple[str, Matrix]]:
     """Return the contacts that ever carried load, those with the largest impulse."""
     pairs = [(patch.name, record.wrench(patch.name)) for patch in record.patches]
     sizes = {name: float(np.nansum(np.linalg.norm(w[:, :3], axis=1))) for name, w in pairs}
-    strongest = sorted((name for name in sizes if sizes[name] > 0.0), key=lambda name: -sizes[name])[:MOST_CONTACTS]
+    strongest = sorted(
+        (name for name in sizes if sizes[name] > 0.0), key=lambda name: -sizes[name]
+    )[:MOST_CONTACTS]
     return [(name, w) for name, w in pairs if name in strongest]
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run in one picture: the bodies at a few instants, and below them the curve that matters."""
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ WIDTH, STRIP, GRAPH = 10.8, (1.6, 4.2), 1.9  # inches; a strip is between low an
 GAP, MARGIN, LEAST = 0.06, 0.05, 0.34  # of the width of an instant, of the picture, of its height
 BELOW, HEAD = 0.12, 0.35  # for what is said below an instant, of the picture; for the title, inches
 FORCE = 0.5  # m; arrow of a force as large as the weight
-PALE, FAINT = 0.5, 0.25  # how pale the farthest shape is, how opaque the first of several instants in one place
+PALE, FAINT = (
+    0.5,
+    0.25,
+)  # how pale the farthest shape is, how opaque the first of several instants in one place
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,9 @@ class Graph:
     level: float | None = None
 
 
-def draw_filmstrip(title: str, instants: Sequence[Instant], graph: Graph, path: Path, *, together: bool = False) -> None:
+def draw_filmstrip(
+    title: str, instants: Sequence[Instant], graph: Graph, path: Path, *, together: bool = False
+) -> None:
     """Draw a run into a PNG.
 
     Args:
@@ -108,17 +114,27 @@ class _Cells:
 def _lay_out(instants: Sequence[Instant], *, together: bool) -> _Cells:
     """Lay the instants out side by side in one scale, or all in one place."""
     boxes = [np.vstack([shape.corners for shape in instant.outlines]) for instant in instants]
-    lefts, rights = np.array([box[:, 0].min() for box in boxes]), np.array([box[:, 0].max() for box in boxes])
-    low, high = min(float(box[:, 1].min()) for box in boxes), max(float(box[:, 1].max()) for box in boxes)
+    lefts, rights = (
+        np.array([box[:, 0].min() for box in boxes]),
+        np.array([box[:, 0].max() for box in boxes]),
+    )
+    low, high = (
+        min(float(box[:, 1].min()) for box in boxes),
+        max(float(box[:, 1].max()) for box in boxes),
+    )
     low, high = low - MARGIN * (high - low), high + MARGIN * (high - low)
     if together:
         margin = MARGIN * float(rights.max() - lefts.min())
         left, right = float(lefts.min()) - margin, float(rights.max()) + margin
-        return _Cells(np.zeros(len(boxes)), np.array([[left, right]] * len(boxes)), left, right, low, high)
+        return _Cells(
+            np.zeros(len(boxes)), np.array([[left, right]] * len(boxes)), left, right, low, high
+        )
     wide = (1.0 + GAP) * max(float((rights - lefts).max()), LEAST * (high - low))
     middles = 0.5 * (lefts + rights)
     shifts = wide * np.arange(len(boxes)) - middles
-    frames = np.column_stack((middles - 0.5 * wide / (1.0 + GAP), middles + 0.5 * wide / (1.0 + GAP)))
+    frames = np.column_stack(
+        (middles - 0.5 * wide / (1.0 + GAP), middles + 0.5 * wide / (1.0 + GAP))
+    )
     return _Cells(shifts, frames, -0.5 * wide, wide * (len(boxes) - 0.5), low, high)
 
 
@@ -128,21 +144,36 @@ def _draw_strip(axes: Any, instants: Sequence[Instant], cells: _Cells) -> None:
         move = np.array([cells.shifts[k], 0.0])
         if k == 0 or not together:
             _draw_ground(axes, instant, (*cells.frames[k], cells.low, cells.high), move)
-        _draw_bodies(axes, instant, move, FAINT + (1.0 - FAINT) * (k + 1) / len(instants) if together else 1.0)
+        _draw_bodies(
+            axes,
+            instant,
+            move,
+            FAINT + (1.0 - FAINT) * (k + 1) / len(instants) if together else 1.0,
+        )
         for place, force in [] if together else instant.forces:
             _draw_arrow(axes, place + move, FORCE * force)
         corners = np.vstack([shape.corners for shape in instant.outlines]) + move
         if not together:
-            axes.text(corners[:, 0].mean(), cells.low, _say(instant), ha="center", va="top", fontsize=8)
+            axes.text(
+                corners[:, 0].mean(), cells.low, _say(instant), ha="center", va="top", fontsize=8
+            )
         else:
-            axes.text(0.5 * (corners[:, 0].min() + corners[:, 0].max()), corners[:, 1].max(), _say(instant), ha="center", va="bottom")
+            axes.text(
+                0.5 * (corners[:, 0].min() + corners[:, 0].max()),
+                corners[:, 1].max(),
+                _say(instant),
+                ha="center",
+                va="bottom",
+            )
     axes.set_xlim(cells.left, cells.right)
     axes.set_ylim(cells.low - BELOW * (cells.high - cells.low), cells.high)
     axes.set_aspect("equal")
     axes.axis("off")
 
 
-def _draw_ground(axes: Any, instant: Instant, frame: tuple[float, float, float, float], move: Vector) -> None:
+def _draw_ground(
+    axes: Any, instant: Instant, frame: tuple[float, float, float, float], move: Vector
+) -> None:
     for shape in instant.ground:
         seen = clip(shape.corners, frame)
         if len(seen) > 2:
@@ -154,12 +185,21 @@ def _draw_bodies(axes: Any, instant: Instant, move: Vector, opacity: float) -> N
     spread = max(float(np.ptp(depths)), 1e-9)
     for shape in instant.outlines:
         colour = OTHERS[list(instant.owners).index(shape.owner) % len(OTHERS)]
-        white = 0.5 - 0.6 * shape.slant if shape.slant else PALE * (shape.depth - depths.min()) / spread
+        white = (
+            0.5 - 0.6 * shape.slant if shape.slant else PALE * (shape.depth - depths.min()) / spread
+        )
         _fill(axes, shape.corners + move, _mix(colour, max(0.0, white)), "white", opacity)
 
 
 def _draw_arrow(axes: Any, place: Vector, way: Vector) -> None:
-    look = {"arrowstyle": "-|>", "color": "#b3202c", "linewidth": 1.3, "mutation_scale": 8, "shrinkA": 0, "shrinkB": 0}
+    look = {
+        "arrowstyle": "-|>",
+        "color": "#b3202c",
+        "linewidth": 1.3,
+        "mutation_scale": 8,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     axes.annotate("", xy=place + way, xytext=place, arrowprops=look)
 
 
@@ -172,11 +212,25 @@ def _draw_graph(axes: Any, graph: Graph, instants: Sequence[float]) -> None:
         axes.plot(graph.t, values, color=OTHERS[k % len(OTHERS)], label=label)
     if graph.level is not None:
         axes.axhline(graph.level, color="#5f6b73", linewidth=0.8, linestyle=":")
-    axes.plot(instants, np.zeros(len(instants)), "^", color="#5f6b73", markersize=4, transform=axes.get_xaxis_transform(), clip_on=False)
+    axes.plot(
+        instants,
+        np.zeros(len(instants)),
+        "^",
+        color="#5f6b73",
+        markersize=4,
+        transform=axes.get_xaxis_transform(),
+        clip_on=False,
+    )
     for at, label in graph.marks.items():
         axes.axvline(at, color="#5f6b73", linewidth=0.8)
         axes.annotate(
-            label, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -2), textcoords="offset points", va="top", fontsize=7
+            label,
+            (at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -2),
+            textcoords="offset points",
+            va="top",
+            fontsize=7,
         )
     axes.set_title(f"{graph.title}  [{graph.unit}]", loc="left")
     axes.set_xlabel("t [s]")
@@ -216,10 +270,22 @@ def clip(corners: Matrix, frame: tuple[float, float, float, float]) -> Matrix:
 def _fill(axes: Any, corners: Matrix, face: Any, edge: str, opacity: float) -> None:
     from matplotlib.patches import Polygon
 
-    axes.add_patch(Polygon(corners, closed=True, facecolor=face, edgecolor=edge, linewidth=0.4, joinstyle="round", alpha=opacity))
+    axes.add_patch(
+        Polygon(
+            corners,
+            closed=True,
+            facecolor=face,
+            edgecolor=edge,
+            linewidth=0.4,
+            joinstyle="round",
+            alpha=opacity,
+        )
+    )
 
 
 def _mix(colour: str, white: float) -> tuple[float, float, float]:
     """Return a colour with a share of white."""
-    red, green, blue = (int(colour[k : k + 2], 16) / 255.0 * (1.0 - white) + white for k in (1, 3, 5))
+    red, green, blue = (
+        int(colour[k : k + 2], 16) / 255.0 * (1.0 - white) + white for k in (1, 3, 5)
+    )
     return red, green, blue

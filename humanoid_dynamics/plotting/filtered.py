@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A clip before and after the filter: figures, feet from above, centre of mass and zero-moment point; and the same in motion."""
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class _Course:
     zmp: Matrix
 
 
-def draw_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[float], object] | None = None) -> None:
+def draw_filtered(
+    clip: Clip, found: FilteredClip, path: Path, watch: Callable[[float], object] | None = None
+) -> None:
     """Draw a clip before and after the filter into a PNG.
 
     Args:
@@ -73,7 +76,9 @@ def draw_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[
         save_png(figure, path)
 
 
-def film_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[float], object] | None = None) -> None:
+def film_filtered(
+    clip: Clip, found: FilteredClip, path: Path, watch: Callable[[float], object] | None = None
+) -> None:
     """Write a film of a clip before (grey) and after the filter (coloured), seen from the side and from the front, as an animated GIF.
 
     Args:
@@ -100,7 +105,9 @@ def film_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[
             for panel in panels:
                 panel.show(before, after, row)
             panels[0].axes.set_title(f"{after.t[row]:.2f} s: before grey, after blue", loc="left")
-            if picture == 1:  # where panels are is found with the first picture, and takes as long as to draw one
+            if (
+                picture == 1
+            ):  # where panels are is found with the first picture, and takes as long as to draw one
                 figure.set_layout_engine("none")
 
         save_gif(figure, draw, count, float(after.t[-1] - after.t[0]) / count, path)
@@ -108,7 +115,9 @@ def film_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[
 
 def _courses(clip: Clip, found: FilteredClip) -> tuple[_Course, _Course]:
     """Return both motions at the same instants: what was asked for then, and what came."""
-    frames = found.frames[:: max(round((len(found.frames) - 1) / max(found.clip.duration * RATE, 1.0)), 1)]
+    frames = found.frames[
+        :: max(round((len(found.frames) - 1) / max(found.clip.duration * RATE, 1.0)), 1)
+    ]
     t = np.array([frame.time for frame in frames])
     paced = HOLD + found.attempt.slower * clip.duration
     asked = np.array([min(frame.reference, paced) for frame in frames]) - HOLD
@@ -131,11 +140,22 @@ def _draw_strip(axes: Any, robot: RobotModel, before: _Course, after: _Course) -
     """Draw some instants side by side."""
     for place, row in enumerate(np.linspace(0, len(after.t) - 1, SHOWN).astype(int)):
         shift = BESIDE * place - float(after.q[row, 0])
-        draw_sticks(axes, robot, before.q[row], shift=BESIDE * place - float(before.q[row, 0]), color=BEFORE, lw=1)
+        draw_sticks(
+            axes,
+            robot,
+            before.q[row],
+            shift=BESIDE * place - float(before.q[row, 0]),
+            color=BEFORE,
+            lw=1,
+        )
         draw_sticks(axes, robot, after.q[row], shift=shift, color=AFTER, lw=1.4)
         lowest = min(float(stick[:, 2].min()) for stick in list_sticks(robot, after.q[row]))
-        axes.text(BESIDE * place, lowest - 0.1, f"{after.t[row]:.2f} s", ha="center", va="top", fontsize=8)
-    axes.set(aspect="equal", title="figures, from the side, each in its place: before grey, after blue")
+        axes.text(
+            BESIDE * place, lowest - 0.1, f"{after.t[row]:.2f} s", ha="center", va="top", fontsize=8
+        )
+    axes.set(
+        aspect="equal", title="figures, from the side, each in its place: before grey, after blue"
+    )
     axes.set_axis_off()
     axes.margins(y=0.12)
 
@@ -143,14 +163,26 @@ def _draw_strip(axes: Any, robot: RobotModel, before: _Course, after: _Course) -
 def _draw_ground(axes: Any, found: FilteredClip, before: _Course, after: _Course) -> None:
     """Draw what is on the ground, from above: soles where they stood, both paths and both zero-moment points."""
     for foot, outline in _prints(found):
-        axes.fill(*outline.T, facecolor=(LEFT, RIGHT)[foot], alpha=0.18, edgecolor=(LEFT, RIGHT)[foot], lw=0.6)
+        axes.fill(
+            *outline.T,
+            facecolor=(LEFT, RIGHT)[foot],
+            alpha=0.18,
+            edgecolor=(LEFT, RIGHT)[foot],
+            lw=0.6,
+        )
     axes.plot(*before.zmp.T, color=PIVOT_BEFORE, lw=0.8, label="zero-moment point before")
     axes.plot(*after.zmp.T, color=PIVOT, lw=0.9, label="zero-moment point after")
     axes.plot(*before.com[:, :2].T, color=BEFORE, lw=1.2, label="centre of mass before")
     axes.plot(*after.com[:, :2].T, color=AFTER, lw=1.4, label="centre of mass after")
     corners = np.vstack([outline for _, outline in _prints(found)] + [after.com[:, :2]])
     low, high = corners.min(axis=0) - 0.15, corners.max(axis=0) + 0.15
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    axes.set(
+        xlim=(low[0], high[0]),
+        ylim=(low[1], high[1]),
+        aspect="equal",
+        xlabel="x [m]",
+        ylabel="y [m]",
+    )
     axes.set(title="from above: soles where they stood after the filter, left blue, right orange")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
 
@@ -164,7 +196,14 @@ def _prints(found: FilteredClip) -> list[tuple[int, Matrix]]:
         for frame in found.frames:
             if frame.stands[foot] and not stood:
                 pin.framesForwardKinematics(model, data, frame.q)
-                prints.append((foot, np.array([data.oMf[sole.frame].act(corner)[:2] for corner in sole.vertices])))
+                prints.append(
+                    (
+                        foot,
+                        np.array(
+                            [data.oMf[sole.frame].act(corner)[:2] for corner in sole.vertices]
+                        ),
+                    )
+                )
             stood = frame.stands[foot]
     return prints
 
@@ -177,7 +216,12 @@ def _draw_course(axes: Any, courses: tuple[_Course, _Course], k: int, name: str)
     axes.plot(after.t, after.com[:, k], color=AFTER)
     ends = np.concatenate((after.zmp[:, k], after.com[:, k], before.com[:, k]))
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    axes.set(xlabel="t [s]", ylabel=f"{name} [m]", ylim=(low - 0.1, high + 0.1), title=f"centre of mass and zero-moment point, {name}")
+    axes.set(
+        xlabel="t [s]",
+        ylabel=f"{name} [m]",
+        ylim=(low - 0.1, high + 0.1),
+        title=f"centre of mass and zero-moment point, {name}",
+    )
 
 
 def _measure_width(robot: RobotModel, q: Matrix) -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What figures consist of: curves in panels, panels in a sheet."""
 
 from __future__ import annotations
@@ -96,5 +97,7 @@ def _summarise(panel: Panel | SolePanel) -> Iterator[tuple[str, dict[str, float 
     for name, values, unit in triples:
         known = values[np.isfinite(values)]
         last = float(values[-1]) if np.isfinite(values[-1]) else None
-        ends: tuple[float | None, float | None] = (float(known.min()), float(known.max())) if len(known) else (None, None)
+        ends: tuple[float | None, float | None] = (
+            (float(known.min()), float(known.max())) if len(known) else (None, None)
+        )
         yield name, {"min": ends[0], "max": ends[1], "final": last, "unit": unit}

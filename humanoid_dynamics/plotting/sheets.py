@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sheets as figures: panels in a grid, soles from above."""
 
 from __future__ import annotations
@@ -93,7 +94,12 @@ def _draw_sheet(part: Any, sheet: Sheet) -> None:
         if isinstance(panel, SolePanel):
             _draw_sole(axes, panel, sheet.t)
         else:
-            _draw_panel(axes, panel, sheet.t, legend=not (paired and all(curve.side for curve in panel.curves)))
+            _draw_panel(
+                axes,
+                panel,
+                sheet.t,
+                legend=not (paired and all(curve.side for curve in panel.curves)),
+            )
             if k >= len(sheet.panels) - across:
                 axes.set_xlabel("t [s]")
             else:
@@ -102,19 +108,31 @@ def _draw_sheet(part: Any, sheet: Sheet) -> None:
 
 def _is_paired(sheet: Sheet) -> bool:
     """Return whether panels show left and right of something, so that one legend does for all."""
-    return any(isinstance(panel, Panel) and [curve.side for curve in panel.curves] == ["left", "right"] for panel in sheet.panels)
+    return any(
+        isinstance(panel, Panel) and [curve.side for curve in panel.curves] == ["left", "right"]
+        for panel in sheet.panels
+    )
 
 
 def _sides() -> list[Any]:
     from matplotlib.lines import Line2D
 
-    return [Line2D([], [], color=LEFT, label="left"), Line2D([], [], color=RIGHT, linestyle="--", label="right")]
+    return [
+        Line2D([], [], color=LEFT, label="left"),
+        Line2D([], [], color=RIGHT, linestyle="--", label="right"),
+    ]
 
 
 def _draw_panel(axes: Any, panel: Panel, t: Vector, *, legend: bool) -> None:
-    several = len({curve.side for curve in panel.curves}) < len(panel.curves) or len(panel.curves) == 1
+    several = (
+        len({curve.side for curve in panel.curves}) < len(panel.curves) or len(panel.curves) == 1
+    )
     for k, curve in enumerate(panel.curves):
-        colour = OTHERS[k % len(OTHERS)] if several else {"left": LEFT, "right": RIGHT}.get(curve.side, OTHERS[5])
+        colour = (
+            OTHERS[k % len(OTHERS)]
+            if several
+            else {"left": LEFT, "right": RIGHT}.get(curve.side, OTHERS[5])
+        )
         dashes = "--" if curve.side == "right" and not several else "-"
         axes.plot(*thin(t, curve.values), dashes, color=colour, label=curve.label)
     axes.set_title(f"{panel.title}  [{panel.unit}]", loc="left")
@@ -123,20 +141,42 @@ def _draw_panel(axes: Any, panel: Panel, t: Vector, *, legend: bool) -> None:
     if high - low < 1e-6:  # rounding is no motion
         axes.set_ylim(0.5 * (low + high) - 1e-3, 0.5 * (low + high) + 1e-3)
     if legend and len(panel.curves) > 1:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5)) if len(panel.curves) > 3 else axes.legend(loc="best", ncols=3)
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5)) if len(
+            panel.curves
+        ) > 3 else axes.legend(loc="best", ncols=3)
 
 
 def _draw_sole(axes: Any, panel: SolePanel, t: Vector) -> None:
     from matplotlib.patches import Polygon
 
-    axes.add_patch(Polygon(panel.patch.corners, closed=True, facecolor="#eef2f4", edgecolor="#5f6b73"))
+    axes.add_patch(
+        Polygon(panel.patch.corners, closed=True, facecolor="#eef2f4", edgecolor="#5f6b73")
+    )
     pressed = np.flatnonzero(np.isfinite(panel.cop[:, 0]))
     few = pressed[:: max(1, len(pressed) // (2 * BUCKETS))]
     axes.plot(panel.cop[few, 0], panel.cop[few, 1], color="#b9c2c8", linewidth=0.6)
-    dots = axes.scatter(panel.cop[few, 0], panel.cop[few, 1], c=t[few], s=5.0, cmap="viridis", linewidths=0.0, zorder=3)
-    axes.plot(*panel.cop[pressed[-1]], "o", color=RIGHT, markersize=6, markerfacecolor="none", label="at the end")
+    dots = axes.scatter(
+        panel.cop[few, 0],
+        panel.cop[few, 1],
+        c=t[few],
+        s=5.0,
+        cmap="viridis",
+        linewidths=0.0,
+        zorder=3,
+    )
+    axes.plot(
+        *panel.cop[pressed[-1]],
+        "o",
+        color=RIGHT,
+        markersize=6,
+        markerfacecolor="none",
+        label="at the end",
+    )
     axes.figure.colorbar(dots, ax=axes, label="t [s]", shrink=0.8)
     axes.set_aspect("equal", adjustable="datalim")
     margin = round(1e3 * float(np.nanmin(panel.margin[few])), 1) + 0.0
-    axes.set_title(f"{panel.title}: x forwards, y to the left [m]; nearest to the edge {margin:.1f} mm", loc="left")
+    axes.set_title(
+        f"{panel.title}: x forwards, y to the left [m]; nearest to the edge {margin:.1f} mm",
+        loc="left",
+    )
     axes.legend(loc="upper right")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot as flat shapes: every shape of every link is the outline of its shadow, far ones drawn first."""
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.standing.footprint import CORNERS, convex_hull, shape_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-CIRCLE = read_only([[np.cos(angle), np.sin(angle)] for angle in np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)])
+CIRCLE = read_only(
+    [[np.cos(angle), np.sin(angle)] for angle in np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)]
+)
 UP = read_only([0.0, 0.0, 1.0])
 LIGHT = read_only([-0.36, -0.48, 0.8])
 MANY = 64
-BOX = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))  # faces of CORNERS
+BOX = (
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+)  # faces of CORNERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +89,9 @@ def view(azimuth: float, elevation: float) -> Matrix:
     return np.vstack((right, np.cross(right, away), away))
 
 
-def list_solids(robot: RobotModel, balls: Iterable[tuple[str, Vector, float]] = ()) -> tuple[Solid, ...]:
+def list_solids(
+    robot: RobotModel, balls: Iterable[tuple[str, Vector, float]] = ()
+) -> tuple[Solid, ...]:
     """List the solids of a robot, or of several that were joined: shapes of the URDF, else what touches, else bones.
 
     Args:
@@ -99,18 +111,30 @@ def list_solids(robot: RobotModel, balls: Iterable[tuple[str, Vector, float]] = 
             for shape in record.visuals or record.collisions:
                 p_L, radius = _points(shape, folder)
                 if len(p_L):
-                    solids.append(Solid(frame.joint, _place(frame.X_JF, p_L), radius, prefix.rstrip("/")))
+                    solids.append(
+                        Solid(frame.joint, _place(frame.X_JF, p_L), radius, prefix.rstrip("/"))
+                    )
     drawn = {solid.joint for solid in solids}
     for link, points in touching.items():
         frame = attach(robot, link)
         if frame.joint not in drawn:
             p_J = _place(frame.X_JF, np.array([p for p, _ in points]))
             faces = BOX if len(points) == len(CORNERS) else ()
-            solids.append(Solid(frame.joint, p_J, max(radius for _, radius in points), link.rpartition("/")[0], faces))
+            solids.append(
+                Solid(
+                    frame.joint,
+                    p_J,
+                    max(radius for _, radius in points),
+                    link.rpartition("/")[0],
+                    faces,
+                )
+            )
     return tuple(solids) or tuple(_list_bones(robot))
 
 
-def see(robot: RobotModel, solids: Sequence[Solid], data: pin.Data, q: Vector, axes: Matrix) -> list[Outline]:
+def see(
+    robot: RobotModel, solids: Sequence[Solid], data: pin.Data, q: Vector, axes: Matrix
+) -> list[Outline]:
     """Return what is seen of a robot, far things first.
 
     Args:
@@ -127,11 +151,17 @@ def see(robot: RobotModel, solids: Sequence[Solid], data: pin.Data, q: Vector, a
     seen: list[Outline] = []
     for solid in solids:
         points = _place(data.oMi[solid.joint], solid.p_J)
-        seen += see_box(points, axes, solid.owner, solid.faces) if solid.faces else [outline(points, solid.radius, axes, solid.owner)]
+        seen += (
+            see_box(points, axes, solid.owner, solid.faces)
+            if solid.faces
+            else [outline(points, solid.radius, axes, solid.owner)]
+        )
     return sorted(seen, key=lambda one: -one.depth)
 
 
-def see_box(points: Matrix, axes: Matrix, owner: str = "", faces: tuple[tuple[int, ...], ...] = ()) -> list[Outline]:
+def see_box(
+    points: Matrix, axes: Matrix, owner: str = "", faces: tuple[tuple[int, ...], ...] = ()
+) -> list[Outline]:
     """Return the faces of a box that are turned towards the eye.
 
     Args:
@@ -150,7 +180,9 @@ def see_box(points: Matrix, axes: Matrix, owner: str = "", faces: tuple[tuple[in
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
         normal /= max(float(np.linalg.norm(normal)), 1e-12)
         if normal @ axes[2] < -1e-9:
-            found.append(Outline(corners @ axes[:2].T, depth, owner, 0.5 - 0.5 * float(normal @ LIGHT)))
+            found.append(
+                Outline(corners @ axes[:2].T, depth, owner, 0.5 - 0.5 * float(normal @ LIGHT))
+            )
     return found
 
 
@@ -179,7 +211,11 @@ def _sources(robot: RobotModel) -> list[tuple[str, Urdf, Path]]:
         return [("", read_urdf(robot.urdf, robot.origin), _folder(robot.origin))]
     names, origins = robot.model.name.split("/"), robot.origin.split(", ")
     known = set(catalogue_names())
-    parts = [load_robot(origin) if origin in known else None for origin in origins] if len(names) == len(origins) else []
+    parts = (
+        [load_robot(origin) if origin in known else None for origin in origins]
+        if len(names) == len(origins)
+        else []
+    )
     return [
         (f"{name}/", read_urdf(part.urdf, part.origin), _folder(part.origin))
         for name, part in zip(names, parts, strict=False)
@@ -218,7 +254,9 @@ def _list_bones(robot: RobotModel) -> Iterable[Solid]:
     for index in range(2, model.njoints):
         parent = int(model.parents[index])
         if parent:
-            yield Solid(parent, np.vstack((np.zeros(3), model.jointPlacements[index].translation)), 0.02, "")
+            yield Solid(
+                parent, np.vstack((np.zeros(3), model.jointPlacements[index].translation)), 0.02, ""
+            )
 
 
 def _place(X: pin.SE3, points: Matrix) -> Matrix:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of the snake paper, what its own counts predict beside what is measured here [SN, sec. VI]."""
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ def draw_comparisons(data: SnakeExperiment, folder: Path) -> list[Path]:
     """
     files = []
     with style():
-        for name, draw in (("operations", draw_operations), ("time", draw_times), ("error", draw_errors)):
+        for name, draw in (
+            ("operations", draw_operations),
+            ("time", draw_times),
+            ("error", draw_errors),
+        ):
             files.append(folder / f"snake_{name}.png")
             save_png(draw(data), files[-1])
     return files
@@ -59,9 +64,18 @@ def draw_operations(data: SnakeExperiment) -> Any:
     n = range(2, 41)
     for mode, (color, name) in LOOKS.items():
         rows = [row for row in data.counts if row.mode == mode]
-        axes.plot([row.n for row in rows], [row.measured.total for row in rows], "o-", color=color, ms=4, label=f"{name}, measured")
+        axes.plot(
+            [row.n for row in rows],
+            [row.measured.total for row in rows],
+            "o-",
+            color=color,
+            ms=4,
+            label=f"{name}, measured",
+        )
         if mode in METHODS:
-            axes.plot(n, [sum_paper_steps(METHODS[mode]).at(k).total for k in n], ":", color=color, lw=1)
+            axes.plot(
+                n, [sum_paper_steps(METHODS[mode]).at(k).total for k in n], ":", color=color, lw=1
+            )
         printed = [(row.n, row.printed.total) for row in rows if row.printed]
         if printed:
             axes.plot(*zip(*printed, strict=True), "x", color=color, ms=8)
@@ -88,21 +102,37 @@ def draw_times(data: SnakeExperiment) -> Any:
     figure = new_figure(8.0, 5.6)
     (expected, measured), (expected_ratio, measured_ratio) = figure.subplots(2, 2)
     n = range(2, max(LINKS) + 1)
-    counts = {mode: np.array([sum_paper_steps(METHODS[mode]).at(k).total for k in n]) for mode in ("paper", "lagrange")}
+    counts = {
+        mode: np.array([sum_paper_steps(METHODS[mode]).at(k).total for k in n])
+        for mode in ("paper", "lagrange")
+    }
     for mode, total in counts.items():
         expected.plot(n, total / 1e3, color=LOOKS[mode][0], label=LOOKS[mode][1])
     _label(expected, "figure 2, as the paper's counts predict", "links n", "thousand operations")
     for mode in ("lagrange", "paper", "linear"):
         color, name = LOOKS[mode]
-        rows = [row for row in data.times if row.mode == mode and not row.compiled and row.n <= max(LINKS)]
-        measured.plot([row.n for row in rows], [row.microseconds / 1e3 for row in rows], "o-", ms=3, color=color, label=name)
+        rows = [
+            row
+            for row in data.times
+            if row.mode == mode and not row.compiled and row.n <= max(LINKS)
+        ]
+        measured.plot(
+            [row.n for row in rows],
+            [row.microseconds / 1e3 for row in rows],
+            "o-",
+            ms=3,
+            color=color,
+            label=name,
+        )
     _label(measured, "figure 2, measured, interpreted", "links n", "time [ms]")
     expected_ratio.plot(n, counts["lagrange"] / counts["paper"], color="0.3")
     _label(expected_ratio, "figure 3, as the paper's counts predict", "links n", "Lagrange / Kane")
     for compiled, marks, name in ((False, "o-", "interpreted"), (True, "s--", "compiled")):
         ratio = data.ratio("lagrange", "paper", compiled)
         if ratio:
-            measured_ratio.plot(list(ratio), list(ratio.values()), marks, ms=3, color="0.3", label=name)
+            measured_ratio.plot(
+                list(ratio), list(ratio.values()), marks, ms=3, color="0.3", label=name
+            )
     _label(measured_ratio, "figure 3, measured", "links n", "Lagrange / Kane")
     for axes in (expected, measured, measured_ratio):
         axes.legend()
@@ -120,14 +150,22 @@ def draw_errors(data: SnakeExperiment) -> Any:
     """
     figure = new_figure(10.0, 3.6)
     panels = figure.subplots(1, 3)
-    shades = dict(zip(sorted({row.n for row in data.precision}), ("C0", "C1", "C2", "C3", "C4", "C5"), strict=False))
+    shades = dict(
+        zip(
+            sorted({row.n for row in data.precision}),
+            ("C0", "C1", "C2", "C3", "C4", "C5"),
+            strict=False,
+        )
+    )
     for row in sorted(data.precision, key=lambda row: row.n):
         axes = panels[0] if row.mode == "linear" else panels[1]
         t, gap = _gap(row)
         axes.semilogy(t, np.maximum(gap, LEAST), color=shades[row.n], lw=1, label=f"n = {row.n}")
         error = np.abs(row.single.energy - row.single.energy[0])
         line = "-" if row.mode == "linear" else ":"
-        panels[2].semilogy(row.single.t, np.maximum(_envelope(error), LEAST), line, color=shades[row.n], lw=1.2)
+        panels[2].semilogy(
+            row.single.t, np.maximum(_envelope(error), LEAST), line, color=shades[row.n], lw=1.2
+        )
     _label(panels[0], "figure 4, Kane", "t [s]", "angle, single - double [rad]")
     _label(panels[1], "figure 5, Lagrange", "t [s]", "angle, single - double [rad]")
     _label(panels[2], "figure 6, energy, single precision", "t [s]", "largest error so far [J]")
@@ -142,7 +180,15 @@ def draw_errors(data: SnakeExperiment) -> Any:
     return figure
 
 
-def draw_drive(model: SnakeModel, t: Vector, states: Sequence[SnakeState], *, aim: Vector, forces: Matrix, bound: float) -> Any:
+def draw_drive(
+    model: SnakeModel,
+    t: Vector,
+    states: Sequence[SnakeState],
+    *,
+    aim: Vector,
+    forces: Matrix,
+    bound: float,
+) -> Any:
     """Draw how a snake follows its heading: from above, its angles, and what its wheels carry.
 
     Args:
@@ -158,9 +204,15 @@ def draw_drive(model: SnakeModel, t: Vector, states: Sequence[SnakeState], *, ai
     """
     figure = new_figure(9.0, 4.0)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1.0))
-    above, angle, force = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
+    above, angle, force = (
+        figure.add_subplot(grid[:, 0]),
+        figure.add_subplot(grid[0, 1]),
+        figure.add_subplot(grid[1, 1]),
+    )
     ends = [_ends(model, state) for state in states]
-    above.plot(*np.array([points[-1] for points in ends]).T, color="0.75", lw=0.8, label="way of the nose")
+    above.plot(
+        *np.array([points[-1] for points in ends]).T, color="0.75", lw=0.8, label="way of the nose"
+    )
     for k in np.linspace(0, len(t) - 1, 6).astype(int):
         above.plot(*ends[k].T, "-", lw=3, solid_joinstyle="round", label=f"t = {t[k]:.0f} s")
     above.set_aspect("equal")
@@ -193,7 +245,9 @@ def _label(axes: Any, title: str, x: str, y: str) -> None:
 def _gap(row: PrecisionRow) -> tuple[Any, Any]:
     """Times, and how far the worst link is from the motion in double precision."""
     size = min(len(row.single.t), len(row.double.t))
-    return row.double.t[:size], np.abs(row.double.theta[:size] - row.single.theta[:size]).max(axis=1)
+    return row.double.t[:size], np.abs(row.double.theta[:size] - row.single.theta[:size]).max(
+        axis=1
+    )
 
 
 def _envelope(values: Any) -> Any:

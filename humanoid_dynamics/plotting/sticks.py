@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot as sticks from joint to joint, seen from the side or from the front."""
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def draw_sticks(axes: Any, robot: RobotModel, q: Vector, *, view: tuple[int, int] = (0, 2), shift: float = 0.0, **looks: Any) -> None:
+def draw_sticks(
+    axes: Any,
+    robot: RobotModel,
+    q: Vector,
+    *,
+    view: tuple[int, int] = (0, 2),
+    shift: float = 0.0,
+    **looks: Any,
+) -> None:
     """Draw a configuration.
 
     Args:
@@ -51,7 +60,9 @@ def list_sticks(robot: RobotModel, q: Vector) -> list[Matrix]:
     for point in robot.control_points.values():
         joint = int(model.frames[point.frame].parentJoint)
         if joint not in carriers:  # the end of a chain
-            sticks.append(np.array([data.oMi[joint].translation, data.oMf[point.frame].translation]))
+            sticks.append(
+                np.array([data.oMi[joint].translation, data.oMf[point.frame].translation])
+            )
     return sticks
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .answer import Answer as Answer
 from .answer import Certificate as Certificate
 from .evidence import AnswerStatus as AnswerStatus

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nearest point of a polyhedron, compiled: the dual active-set method of Goldfarb and Idnani in coordinates where distance is plain.
 
 From the point of least cost on, the row that is broken most is made to hold, again and again; a row that would have to pull is let go.
@@ -13,9 +14,15 @@ from humanoid_dynamics.resolution.small import BLOCK, add, add_row, add_rows, do
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
-APART: tuple[str, ...] = ("walk_few_ways", "walk_many_ways")  # of the parts of kernels here, those that are not copied to where called
+APART: tuple[str, ...] = (
+    "walk_few_ways",
+    "walk_many_ways",
+)  # of the parts of kernels here, those that are not copied to where called
 RARE = ("walk_many_ways",)  # those that are written short, because they seldom run
-IN_ORDER = ("lean_on", "remove_normal")  # those whose sums are added as they are written, several side by side
+IN_ORDER = (
+    "lean_on",
+    "remove_normal",
+)  # those whose sums are added as they are written, several side by side
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
 MOST_RETURNS = 2  # to the active rows, which a push drifts off by round-off
@@ -23,7 +30,14 @@ DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the so
 SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
 
-def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
+def walk(
+    x: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+    freedoms: int,
+    torques: int,
+    exact: float,
+) -> int:
     """Move the push to the nearest one that breaks no row and fulfils as many equations as before.
 
     Args:
@@ -42,17 +56,31 @@ def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: f
     return walk_many_ways(x, F, I, freedoms, torques, exact)
 
 
-def walk_few_ways(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
+def walk_few_ways(
+    x: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+    freedoms: int,
+    torques: int,
+    exact: float,
+) -> int:
     """Walk where ways fill one block at most: the compiler knows beforehand how long all loops over ways are."""
     return walk_ways(x, open_memory(F, I), freedoms, torques, exact, BLOCK)
 
 
-def walk_many_ways(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
+def walk_many_ways(
+    x: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+    freedoms: int,
+    torques: int,
+    exact: float,
+) -> int:
     """Walk where there are more."""
     return walk_ways(x, open_memory(F, I), freedoms, torques, exact, fours(freedoms))
 
 
-def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, width: int) -> int:  # noqa: PLR0917
+def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, width: int) -> int:
     """Walk in so many plain coordinates."""
     room, N, Q, R, u, active, rows = M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
     d, r, rest = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room]
@@ -64,7 +92,11 @@ def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, w
                 return FOUND
             pressed = 0.0
             whole = bend_row(rows, row, N, M.U, rest, width)
-            steep = split(Q, count, rest, d, width, whole) if count < freedoms else meet(Q, count, rest, d, width)
+            steep = (
+                split(Q, count, rest, d, width, whole)
+                if count < freedoms
+                else meet(Q, count, rest, d, width)
+            )
         lean_on(R, d, r, count)
         length, leaving = longest_step(u, r, count)
         if steep > 0.0 and excess <= length * steep:
@@ -88,22 +120,32 @@ def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, w
     return LOST
 
 
-def next_row(x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float) -> tuple[int, float]:  # noqa: PLR0917
+def next_row(
+    x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float
+) -> tuple[int, float]:
     """Return the row to lean on next and by how much it is broken, minus one where none is with the push on its active rows."""
     row, excess = -1, 0.0
     for turn in range(MOST_RETURNS + 1):
         row, excess = worst_row(x, rows, torques, exact)
-        if row >= 0 or turn == MOST_RETURNS or not return_to(x, rows, M, d, count, width, torques, exact):
+        if (
+            row >= 0
+            or turn == MOST_RETURNS
+            or not return_to(x, rows, M, d, count, width, torques, exact)
+        ):
             break
     return row, excess
 
 
-def return_to(x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float) -> bool:  # noqa: PLR0917
+def return_to(
+    x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float
+) -> bool:
     """Move the push back onto the active rows where it has drifted off their inner side; return whether it had."""
     worst = 0.0
     for j in range(count):
         row, size = M.active[j], len(rows.b)
-        d[j] = -rows.y[row] if row < size else -rows.z[(row - size) % 2 * torques + (row - size) // 2]
+        d[j] = (
+            -rows.y[row] if row < size else -rows.z[(row - size) % 2 * torques + (row - size) // 2]
+        )
         worst = max(worst, d[j])
     if not worst > exact:
         return False
@@ -139,7 +181,7 @@ def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:
     return length, leaving
 
 
-def split(Q: Matrix, count: int, rest: Vector, d: Vector, width: int, made_of: float) -> float:  # noqa: PLR0917
+def split(Q: Matrix, count: int, rest: Vector, d: Vector, width: int, made_of: float) -> float:
     """Split a normal into its parts along orthonormal vectors, and what is left; return the square of that, or zero where it is none."""
     whole = square(rest, width)
     for j in range(count):
@@ -174,7 +216,9 @@ def lean_on(R: Matrix, d: Vector, r: Vector, count: int) -> None:
         r[i] = total * R[i, i]
 
 
-def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep: float, width: int) -> None:  # noqa: PLR0917
+def add_normal(
+    Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep: float, width: int
+) -> None:
     """Make a normal the next row of R, and what is left of it the next vector of Q."""
     for i in range(count):
         R[count, i] = d[i]
@@ -184,7 +228,16 @@ def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep:
         Q[count, i] = rest[i] * per_length
 
 
-def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, count: int, leaving: int, width: int) -> None:  # noqa: PLR0917
+def remove_normal(
+    Q: Matrix,
+    R: Matrix,
+    d: Vector,
+    u: Vector,
+    active: Indices,
+    count: int,
+    leaving: int,
+    width: int,
+) -> None:
     """Take a row out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
     nothing = four_alike(0.0)
     for j in range(leaving, count):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An answer and its proof: residual, margins, and the reason where something is wrong."""
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Certificate:
 
     __slots__ = ("_evidence", "_margins", "path", "rank", "redundancy", "status", "time")
 
-    def __init__(self, status: AnswerStatus, found: tuple[str, int, int], time: float, evidence: Evidence) -> None:
+    def __init__(
+        self, status: AnswerStatus, found: tuple[str, int, int], time: float, evidence: Evidence
+    ) -> None:
         """Bind what was decided to what proves it.
 
         Args:
@@ -147,7 +150,11 @@ class Answer:
         return self._evidence.missing()
 
     def verify(
-        self, *, tau: ArrayLike | None = None, wrenches: Mapping[str, AnyWrench] | None = None, ground: AnyGround = None
+        self,
+        *,
+        tau: ArrayLike | None = None,
+        wrenches: Mapping[str, AnyWrench] | None = None,
+        ground: AnyGround = None,
     ) -> Certificate:
         """Recompute the certificate from published torques and wrenches alone, by Pinocchio's recursion; slower than a tick.
 
@@ -167,8 +174,15 @@ class Answer:
         if self.certificate.status is AnswerStatus.INVALID_INPUT:
             return self.certificate
         start, of = perf_counter(), self.certificate
-        found = verify(self._evidence, self.tau if tau is None else tau, self.wrenches if wrenches is None else wrenches, ground)
-        return Certificate(found.status(), (of.path, of.rank, of.redundancy), perf_counter() - start, found)
+        found = verify(
+            self._evidence,
+            self.tau if tau is None else tau,
+            self.wrenches if wrenches is None else wrenches,
+            ground,
+        )
+        return Certificate(
+            found.status(), (of.path, of.rank, of.redundancy), perf_counter() - start, found
+        )
 
     def __repr__(self) -> str:
         return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What contacts bear, without squares: right to digits also where they bear next to nothing, and how surely."""
 
 from __future__ import annotations

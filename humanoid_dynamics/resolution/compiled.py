@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rule's tick compiled by numba, with the memory it works in."""
 
 from __future__ import annotations
@@ -21,15 +22,35 @@ from humanoid_dynamics.resolution import (
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
-from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, ContactRows, miss_weights
+from humanoid_dynamics.resolution.limits import (
+    CHOICE_FLOOR,
+    CHOICE_WEIGHT,
+    ContactRows,
+    miss_weights,
+)
 from humanoid_dynamics.resolution.memory import Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
 from humanoid_dynamics.spatial.arrays import Indices, Vector, writable
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, torque_system, halves, kernels)
-PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
+MODULES = (
+    small,
+    memory,
+    rows,
+    active_set,
+    corner_forces,
+    free_ways,
+    inside,
+    parallel,
+    settling,
+    torque_system,
+    halves,
+    kernels,
+)
+PARTS: tuple[Kernel, ...] = tuple(
+    part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__
+)
 
 
 class CompiledTick:
@@ -42,7 +63,12 @@ class CompiledTick:
     """
 
     def __init__(
-        self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float, float], limited: bool
+        self,
+        dynamics: ContactDynamics,
+        contacts: ContactRows,
+        fast: Fast,
+        tolerances: tuple[float, float, float],
+        limited: bool,
     ) -> None:
         """Take the memory and compile, which takes about ten seconds the first time on a machine.
 
@@ -61,7 +87,11 @@ class CompiledTick:
         self._tick, self._limited = compile_kernel(fast.kernels[limited], PARTS), limited
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
         self._memory = _fill(dynamics, contacts, fast, tolerances)
-        self.verdict, self.path, self.lacking = SINGULAR, fast.path, open_memory(*self._memory).lacking
+        self.verdict, self.path, self.lacking = (
+            SINGULAR,
+            fast.path,
+            open_memory(*self._memory).lacking,
+        )
         self.answer(np.full(len(dynamics.parts), 1.0 / max(len(dynamics.parts), 1)))
 
     def answer(self, shares: Vector) -> tuple[Vector, Vector, Vector] | None:
@@ -75,7 +105,15 @@ class CompiledTick:
         """
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
-        told = self._tick(self._dynamics.whole_J, self._dynamics.tau_0, writable(shares), x, forces, tau, *self._memory)
+        told = self._tick(
+            self._dynamics.whole_J,
+            self._dynamics.tau_0,
+            writable(shares),
+            x,
+            forces,
+            tau,
+            *self._memory,
+        )
         way, self.verdict = divmod(told, VERDICTS)
         self.path = self._paths[way]
         if way == FAILED or (self.verdict <= MISSING and way != SOFT):
@@ -86,7 +124,12 @@ class CompiledTick:
         return x, forces, tau
 
 
-def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float, float]) -> tuple[Vector, Indices]:
+def _fill(
+    dynamics: ContactDynamics,
+    contacts: ContactRows,
+    fast: Fast,
+    tolerances: tuple[float, float, float],
+) -> tuple[Vector, Indices]:
     effort = dynamics.robot.limits.effort
     limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
     limit = effort[dynamics.driven_v]
@@ -107,10 +150,29 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
     )
     missing, used, fade = tolerances
     of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
-    settings = (missing, contacts.tight, contacts.broken, used, *of_soft, float(fast.light), 1.0, fade)
+    settings = (
+        missing,
+        contacts.tight,
+        contacts.broken,
+        used,
+        *of_soft,
+        float(fast.light),
+        1.0,
+        fade,
+    )
     of_body = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited)
     indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
     corners = of_contacts.corners, *np.zeros((2, of_contacts.corners.shape[1]))
-    rows = (of_contacts.rows, of_contacts.b, np.zeros(len(of_contacts.b)), *corners, per_limit, of_contacts.friction, of_contacts.load)
-    return build_memory(sizes, indices, (*weights, *rows, effort[limited], miss_weights(dynamics), settings))
+    rows = (
+        of_contacts.rows,
+        of_contacts.b,
+        np.zeros(len(of_contacts.b)),
+        *corners,
+        per_limit,
+        of_contacts.friction,
+        of_contacts.load,
+    )
+    return build_memory(
+        sizes, indices, (*weights, *rows, effort[limited], miss_weights(dynamics), settings)
+    )

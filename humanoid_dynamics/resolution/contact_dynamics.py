@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one tick asks, before any rule chooses: torques of free motion, and the Jacobian of everything that can push."""
 
 from __future__ import annotations
@@ -62,7 +63,12 @@ class ContactDynamics:
         generation: Number of updates so far.
     """
 
-    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None, ground: AnyGround = None) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        contacts: str | Iterable[str] | None = None,
+        ground: AnyGround = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -73,7 +79,13 @@ class ContactDynamics:
         Raises:
             UnknownNameError: If a surface does not exist.
         """
-        names = robot.stance if contacts is None else (contacts,) if isinstance(contacts, str) else tuple(contacts)
+        names = (
+            robot.stance
+            if contacts is None
+            else (contacts,)
+            if isinstance(contacts, str)
+            else tuple(contacts)
+        )
         self.robot = robot
         self.surfaces = tuple(robot.surface(name) for name in dict.fromkeys(names))
         self.cones = tuple(build_wrench_cone(surface) for surface in self.surfaces)
@@ -81,9 +93,14 @@ class ContactDynamics:
         self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
         gears = _gear_rows(robot)
         self.loops = LoopRows(robot) if robot.loops else None
-        self.held = slice(ends[-1] + len(gears), ends[-1] + len(gears) + (self.loops.size if self.loops else 0))
+        self.held = slice(
+            ends[-1] + len(gears), ends[-1] + len(gears) + (self.loops.size if self.loops else 0)
+        )
         self.size = self.held.stop
-        self._split_coordinates(np.any(gears != 0.0, axis=0) | ((self.loops.reach() if self.loops else 0.0) > np.zeros(robot.nv)))
+        self._split_coordinates(
+            np.any(gears != 0.0, axis=0)
+            | ((self.loops.reach() if self.loops else 0.0) > np.zeros(robot.nv))
+        )
         self.whole_J: Matrix = np.zeros((self.size, robot.nv))
         self.whole_J[ends[-1] : self.held.start] = gears
         self.J: Matrix = self.whole_J[:, self.span]
@@ -97,17 +114,33 @@ class ContactDynamics:
         self.generation = 0
         self._model, self._data = robot.model, robot.data()
         self._floats = robot.root == "free_flyer"
-        bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
+        bases = [
+            None if s.kind == "face" else c.basis.T.copy()
+            for s, c in zip(self.surfaces, self.cones, strict=True)
+        ]
         places = (self.whole_J[part] for part in self.parts)
         self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
         self.grounds = find_grounds(ground, tuple(surface.name for surface in self.surfaces))
-        self.motion = ContactMotion(self._model, self._data, self.surfaces, [cone.basis for cone in self.cones], self.grounds)
+        self.motion = ContactMotion(
+            self._model,
+            self._data,
+            self.surfaces,
+            [cone.basis for cone in self.cones],
+            self.grounds,
+        )
         self._outer = self.whole_J[: ends[-1]]
         self._active: Sequence[bool] | None = None
         self.best_rank = self._has_full_rank((True,) * len(self.surfaces))
         self.full_rank = self.best_rank
 
-    def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None, force: Vector | None = None) -> str:
+    def update(
+        self,
+        q: Vector,
+        v: Vector,
+        a: Vector,
+        active: Sequence[bool] | None = None,
+        force: Vector | None = None,
+    ) -> str:
         """Compute what a motion asks.
 
         Args:
@@ -128,11 +161,17 @@ class ContactDynamics:
         if self._floats:
             i, j, k, w = q[3:7].tolist()
             if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
-                return _number_fault(q, v, a, None, "q holds a quaternion that is not of unit length")
+                return _number_fault(
+                    q, v, a, None, "q holds a quaternion that is not of unit length"
+                )
         tau_0 = pin.rnea(model, data, q, v, a)
         self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
-        if len(tau_0) and not (blas.ddot(tau_0, tau_0) < LARGEST and blas.ddot(q, q) < LARGEST):  # never a warning, unlike numpy's
-            return _number_fault(q, v, a, force, "q, v or a holds a number too large to compute with")
+        if len(tau_0) and not (
+            blas.ddot(tau_0, tau_0) < LARGEST and blas.ddot(q, q) < LARGEST
+        ):  # never a warning, unlike numpy's
+            return _number_fault(
+                q, v, a, force, "q, v or a holds a number too large to compute with"
+            )
         self.q, self.v, self.a, self.free = q.copy(), v.copy(), a.copy(), tau_0[self.span]
         self.force = None if force is None else force.copy()
         pin.computeJointJacobians(model, data, q)
@@ -157,7 +196,11 @@ class ContactDynamics:
             x: (size,) what all push with.
             measured: What ``measure_motion`` returned.
         """
-        return (k for k in range(len(self.parts)) if self.pushes(x, k) and measured.motion.is_moving(measured, k))
+        return (
+            k
+            for k in range(len(self.parts))
+            if self.pushes(x, k) and measured.motion.is_moving(measured, k)
+        )
 
     def pushes(self, x: Vector, contact: int) -> bool:
         """Whether a surface pushes with more than counts.
@@ -206,10 +249,15 @@ class ContactDynamics:
         if generation != self.generation:
             data = self.robot.data()
             pin.forwardKinematics(self._model, data, q)
-        return np.array(pin.updateFramePlacement(self._model, data, self.surfaces[contact].frame).rotation)
+        return np.array(
+            pin.updateFramePlacement(self._model, data, self.surfaces[contact].frame).rotation
+        )
 
     def _has_full_rank(self, active: Sequence[bool]) -> bool:
-        faces = [basis is None and touches for (_, _, basis), touches in zip(self._contacts, active, strict=True)]
+        faces = [
+            basis is None and touches
+            for (_, _, basis), touches in zip(self._contacts, active, strict=True)
+        ]
         return any(faces) and self._floats and len(self.undriven_v) == FREE_BASE
 
     def _split_coordinates(self, geared: NDArray[np.bool_]) -> None:
@@ -262,7 +310,11 @@ def _number_fault(q: Vector, v: Vector, a: Vector, force: Vector | None, otherwi
         return otherwise
     if not np.isfinite(force).all():
         return "force holds a number that is not finite"
-    return otherwise if blas.ddot(force, force) < LARGEST else "force holds a number too large to compute with"
+    return (
+        otherwise
+        if blas.ddot(force, force) < LARGEST
+        else "force holds a number too large to compute with"
+    )
 
 
 def _gear_rows(robot: RobotModel) -> Matrix:

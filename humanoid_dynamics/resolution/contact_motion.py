@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether surfaces that push rest: a contact force of a surface that slides, lifts, sinks or hangs in the air certifies nothing."""
 
 from __future__ import annotations
@@ -16,13 +17,21 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 SPEED = 0.01  # m/s; a surface that is slower along what it holds rests
 ACCELERATION = 0.1  # m/s²; likewise
 LEVER = 0.1  # m; turns these bounds into those of rotations, 0.1 rad/s and 1 rad/s²
-STILL, HELD_STILL = 0.2 * SPEED, 0.2 * ACCELERATION  # of a link in all six directions: no surface of it is faster, out to half a metre
+STILL, HELD_STILL = (
+    0.2 * SPEED,
+    0.2 * ACCELERATION,
+)  # of a link in all six directions: no surface of it is faster, out to half a metre
 GAP = 5e-3  # m; a corner that is farther from the ground is above or below it
 IDLE = 1e-6  # of the weight; a contact with less does not push
 PARTS = (3, 3, 9, 3)  # numbers of a view: linear and angular acceleration, rotation, place
 LINEAR = 3  # directions of a basis that are forces
 MOVES = ("slides at", "lifts off at", "is driven into the ground at", "turns at")
-ACCELERATES = ("begins to slide at", "begins to lift off at", "is driven into the ground at", "begins to turn at")
+ACCELERATES = (
+    "begins to slide at",
+    "begins to lift off at",
+    "is driven into the ground at",
+    "begins to turn at",
+)
 
 
 class Measured(NamedTuple):
@@ -47,7 +56,12 @@ class ContactMotion:
     """
 
     def __init__(
-        self, model: pin.Model, data: pin.Data, surfaces: Sequence[ContactSurface], bases: Sequence[Matrix], grounds: Mapping[str, Ground]
+        self,
+        model: pin.Model,
+        data: pin.Data,
+        surfaces: Sequence[ContactSurface],
+        bases: Sequence[Matrix],
+        grounds: Mapping[str, Ground],
     ) -> None:
         """Prepare.
 
@@ -60,9 +74,12 @@ class ContactMotion:
         """
         self._surfaces = surfaces
         self._views: list[Vector] = [np.zeros(0)]
-        self._falling = pin.Motion(model.gravity.linear, np.zeros(3))  # the algorithm lets the world accelerate upwards instead
+        self._falling = pin.Motion(
+            model.gravity.linear, np.zeros(3)
+        )  # the algorithm lets the world accelerate upwards instead
         self._links = [
-            (data.v[joint], data.a_gf[joint], data.oMi[joint]) for joint in (model.frames[s.frame].parentJoint for s in surfaces)
+            (data.v[joint], data.a_gf[joint], data.oMi[joint])
+            for joint in (model.frames[s.frame].parentJoint for s in surfaces)
         ]
         sizes, wide = [basis.shape[1] for basis in bases], sum(PARTS)
         size = sum(sizes)
@@ -70,28 +87,47 @@ class ContactMotion:
         owner: list[int] = []
         for k, (surface, basis) in enumerate(zip(surfaces, bases, strict=True)):
             frame = model.frames[surface.frame]
-            a_gf, oMi, X_JC = data.a_gf[frame.parentJoint], data.oMi[frame.parentJoint], frame.placement
+            a_gf, oMi, X_JC = (
+                data.a_gf[frame.parentJoint],
+                data.oMi[frame.parentJoint],
+                frame.placement,
+            )
             self._views += [a_gf.linear, a_gf.angular, oMi.rotation.T.reshape(9), oMi.translation]
             falling = np.vstack(
                 (X_JC.rotation.T @ np.kron(np.eye(3), model.gravity.linear), np.zeros((3, 9)))
             )  # of R: what a_gf leaves out
             part = slice(wide * k, wide * (k + 1))
-            rows[at : at + basis.shape[1], part] = basis.T @ np.hstack((X_JC.toActionMatrixInverse(), falling, np.zeros((6, 3))))
+            rows[at : at + basis.shape[1], part] = basis.T @ np.hstack(
+                (X_JC.toActionMatrixInverse(), falling, np.zeros((6, 3)))
+            )
             at += basis.shape[1]
             if surface.name in grounds:
                 ground = grounds[surface.name]
                 for corner in surface.vertices:
                     row = np.zeros(wide * len(surfaces))
-                    row[part] = np.concatenate((np.zeros(6), np.kron(X_JC.act(corner), ground.normal), ground.normal))
+                    row[part] = np.concatenate(
+                        (np.zeros(6), np.kron(X_JC.act(corner), ground.normal), ground.normal)
+                    )
                     heights.append(row)
                     offsets.append(ground.offset)
                     owner.append(k)
-        per = np.concatenate([np.zeros(0), *(np.where(np.arange(r) < LINEAR, 1.0, LEVER) for r in sizes)])
+        per = np.concatenate(
+            [np.zeros(0), *(np.where(np.arange(r) < LINEAR, 1.0, LEVER) for r in sizes)]
+        )
         self._per_speed, self._per_acceleration = per / SPEED, per / ACCELERATION
-        self._rows = np.vstack((rows * self._per_acceleration[:, None], np.reshape(heights, (len(heights), rows.shape[1])) / GAP))
-        self._offsets = np.concatenate((np.zeros(size), np.array(offsets) / GAP)) if offsets else None
+        self._rows = np.vstack(
+            (
+                rows * self._per_acceleration[:, None],
+                np.reshape(heights, (len(heights), rows.shape[1])) / GAP,
+            )
+        )
+        self._offsets = (
+            np.concatenate((np.zeros(size), np.array(offsets) / GAP)) if offsets else None
+        )
         ends = [0, *accumulate(sizes)]
-        self._rows_of = [(a, b, *_span_of(owner, k, size)) for k, (a, b) in enumerate(pairwise(ends))]
+        self._rows_of = [
+            (a, b, *_span_of(owner, k, size)) for k, (a, b) in enumerate(pairwise(ends))
+        ]
 
     def measure(self, J: Matrix, v: Vector, active: Sequence[bool] | None) -> Measured | None:
         """Return speeds and what else is measured of all surfaces, each by its bound; None where all rest.
@@ -111,7 +147,11 @@ class ContactMotion:
             for touches, (first, end, corner, last) in zip(active, self._rows_of, strict=True):
                 if not touches:
                     others[first:end] = others[corner:last] = 0.0
-        return None if speeds.dot(speeds) + others.dot(others) <= 1.0 else Measured(self, speeds, others)
+        return (
+            None
+            if speeds.dot(speeds) + others.dot(others) <= 1.0
+            else Measured(self, speeds, others)
+        )
 
     def bound(self, speeds: Vector, accelerations: Vector, heights: Vector) -> Measured:
         """Return what was measured otherwise, each number by its bound.
@@ -126,7 +166,10 @@ class ContactMotion:
 
     def _are_links_still(self) -> bool:
         links, falling = self._links, self._falling
-        return all(v_J.isZero(STILL) and (a_gf + X_WJ.actInv(falling)).isZero(HELD_STILL) for v_J, a_gf, X_WJ in links)
+        return all(
+            v_J.isZero(STILL) and (a_gf + X_WJ.actInv(falling)).isZero(HELD_STILL)
+            for v_J, a_gf, X_WJ in links
+        )
 
     def is_moving(self, measured: Measured, contact: int) -> bool:
         """Whether a surface does not rest.
@@ -137,7 +180,9 @@ class ContactMotion:
         """
         first, end, corner, last = self._rows_of[contact]
         speeds, others = measured.speeds[first:end].tolist(), measured.others.tolist()
-        return not all(-1.0 <= part <= 1.0 for part in (*speeds, *others[first:end], *others[corner:last]))
+        return not all(
+            -1.0 <= part <= 1.0 for part in (*speeds, *others[first:end], *others[corner:last])
+        )
 
     def describe(self, measured: Measured, contact: int) -> list[str]:
         """Return in words what a surface does that does not rest.
@@ -146,19 +191,38 @@ class ContactMotion:
             measured: What ``measure`` returned.
             contact: Index of the surface.
         """
-        name, (first, end, corner, last), found = self._surfaces[contact].name, self._rows_of[contact], []
-        for parts, bound, unit, moves in ((measured.speeds, SPEED, "/s", MOVES), (measured.others, ACCELERATION, "/s²", ACCELERATES)):
-            along, normal, turning = parts[first : first + 2], float(parts[first + 2]), np.abs(parts[first + LINEAR : end])
+        name, (first, end, corner, last), found = (
+            self._surfaces[contact].name,
+            self._rows_of[contact],
+            [],
+        )
+        for parts, bound, unit, moves in (
+            (measured.speeds, SPEED, "/s", MOVES),
+            (measured.others, ACCELERATION, "/s²", ACCELERATES),
+        ):
+            along, normal, turning = (
+                parts[first : first + 2],
+                float(parts[first + 2]),
+                np.abs(parts[first + LINEAR : end]),
+            )
             if not np.max(np.abs(along)) <= 1.0:
-                found.append(f"{name}: pushes, but {moves[0]} {bound * float(np.linalg.norm(along)):.3g} m{unit}")
+                found.append(
+                    f"{name}: pushes, but {moves[0]} {bound * float(np.linalg.norm(along)):.3g} m{unit}"
+                )
             if not abs(normal) <= 1.0:
-                found.append(f"{name}: pushes, but {moves[1 if normal > 0.0 else 2]} {bound * abs(normal):.3g} m{unit}")
+                found.append(
+                    f"{name}: pushes, but {moves[1 if normal > 0.0 else 2]} {bound * abs(normal):.3g} m{unit}"
+                )
             if not np.max(turning, initial=0.0) <= 1.0:
-                found.append(f"{name}: pushes, but {moves[3]} {bound / LEVER * float(np.max(turning)):.3g} rad{unit}")
+                found.append(
+                    f"{name}: pushes, but {moves[3]} {bound / LEVER * float(np.max(turning)):.3g} rad{unit}"
+                )
         heights = measured.others[corner:last] * GAP
         worst = float(heights[np.argmax(np.abs(heights))]) if len(heights) else 0.0
         if abs(worst) > GAP:
-            found.append(f"{name}: pushes, but is {abs(worst):.3g} m {'above' if worst > 0.0 else 'below'} its ground")
+            found.append(
+                f"{name}: pushes, but is {abs(worst):.3g} m {'above' if worst > 0.0 else 'below'} its ground"
+            )
         return found
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pushes of contacts as sums of forces at their corners, compiled: least squares without negative numbers.
 
 A push keeps the rows of its contacts if it is a sum of forces at corners, along the edges of their friction pyramids [DF, sec. 4].  There
@@ -10,13 +11,25 @@ Asked twice: for the equations alone, to learn whether contacts can give what th
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.active_set import FOUND, LOST, MOST_STEPS, add_normal, fours, lean_on, remove_normal, split
+from humanoid_dynamics.resolution.active_set import (
+    FOUND,
+    LOST,
+    MOST_STEPS,
+    add_normal,
+    fours,
+    lean_on,
+    remove_normal,
+    split,
+)
 from humanoid_dynamics.resolution.memory import Memory, open_memory
 from humanoid_dynamics.resolution.rows import Rows, highest, place_of, write_excess
 from humanoid_dynamics.resolution.small import add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("press", "miss_wrench")  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "press",
+    "miss_wrench",
+)  # of the parts of kernels here, those that are not copied to where they are called
 RARE = ("press", "miss_wrench")  # those that are written short, because they seldom run
 STILL = 1e-14  # of the largest pull: a pull that is none
 SURE = 1e-5  # share of what is needed that is out of reach: far more than round-off
@@ -49,7 +62,9 @@ def miss_wrench(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices) -> in
             T[i, k] = root * J[i, M.bearing[k]] if k < m else 0.0
     guessed = guess_forces(x, corners_of(M), M)
     end, count = press(needed, M.numbers, M.places, guessed, m)
-    return count if end == FOUND and square(rest, fours(m)) > SURE**2 * square(needed, fours(m)) else 0
+    return (
+        count if end == FOUND and square(rest, fours(m)) > SURE**2 * square(needed, fours(m)) else 0
+    )
 
 
 def press_corners(x: Vector, M: Memory, guessed: int) -> int:
@@ -128,7 +143,13 @@ def press(needed: Vector, F: Vector, I: Indices, guessed: int, most: int) -> tup
     """
     M = open_memory(F, I)
     width, room, T, Q, R, u, active = fours(most), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active
-    d, r, b, rest, normal = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room], rest_of(M), M.work[4 * room : 5 * room]
+    d, r, b, rest, normal = (
+        M.work[:room],
+        M.work[room : 2 * room],
+        M.work[2 * room : 3 * room],
+        rest_of(M),
+        M.work[4 * room : 5 * room],
+    )
     corners, count = corners_of(M), 0
     for i in range(width):
         rest[i] = needed[i] if i < most else 0.0
@@ -171,7 +192,9 @@ def turn_edges(R: Matrix, b: Vector, r: Vector, active: Indices, count: int) -> 
             R[i, i] = -R[i, i]
 
 
-def find_strongest(corners: Rows, T: Matrix, rest: Vector, h: Vector, still: float, width: int) -> tuple[int, float]:  # noqa: PLR0917
+def find_strongest(
+    corners: Rows, T: Matrix, rest: Vector, h: Vector, still: float, width: int
+) -> tuple[int, float]:
     """Return the force that lets the cost fall most, minus one where none does, and what counts as no pull from here on."""
     for i in range(len(T)):
         h[i] = dot_row(T, i, rest, width)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an answer is measured by: kept as copies, worked out when asked for."""
 
 from __future__ import annotations
@@ -100,7 +101,9 @@ class Evidence:
         "tolerance",
     )
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, left: Vector, tau: Vector) -> None:
+    def __init__(
+        self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, left: Vector, tau: Vector
+    ) -> None:
         """Keep what belongs to this answer alone.
 
         Args:
@@ -151,7 +154,9 @@ class Evidence:
     def wrenches(self) -> Mapping[str, ContactWrench]:
         """Return the wrench of each contact."""
         dynamics, found = self.dynamics, {}
-        for k, (surface, cone, part) in enumerate(zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)):
+        for k, (surface, cone, part) in enumerate(
+            zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)
+        ):
             R_WC = dynamics.rotation(k, self.question[0], self._generation)
             found[surface.name] = measure_wrench(surface, cone.basis @ self._x[part], R_WC)
         return MappingProxyType(found)
@@ -160,7 +165,10 @@ class Evidence:
         """Return the distances to all limits."""
         wrenches = self._local_wrenches()
         shares = np.abs(self._tau) / self.dynamics.robot.limits.effort[self.dynamics.driven_v]
-        yaws = [yaw_margin(cone, self._x[part]) for cone, part in zip(self.dynamics.cones, self.dynamics.parts, strict=True)]
+        yaws = [
+            yaw_margin(cone, self._x[part])
+            for cone, part in zip(self.dynamics.cones, self.dynamics.parts, strict=True)
+        ]
         return Margins(
             normal=min((wrench.normal_margin for wrench in wrenches), default=np.inf),
             friction=min((wrench.friction_margin for wrench in wrenches), default=np.inf),
@@ -184,29 +192,44 @@ class Evidence:
 
     def reasons(self) -> tuple[str, ...]:
         """Return all that is wrong, in words."""
-        return (*self._missing_reasons(), *self._contact_reasons(), *self._torque_reasons(), *self._motion_reasons())
+        return (
+            *self._missing_reasons(),
+            *self._contact_reasons(),
+            *self._torque_reasons(),
+            *self._motion_reasons(),
+        )
 
     def _motion_reasons(self) -> list[str]:
         if self.measured is None:
             return []
         moving = self.dynamics.find_moving(self._x, self.measured)
-        return [reason for k in moving for reason in self.measured.motion.describe(self.measured, k)]
+        return [
+            reason for k in moving for reason in self.measured.motion.describe(self.measured, k)
+        ]
 
     def moves(self) -> bool:
         """Whether a surface that pushes does not rest."""
-        return self.measured is not None and next(self.dynamics.find_moving(self._x, self.measured), None) is not None
+        return (
+            self.measured is not None
+            and next(self.dynamics.find_moving(self._x, self.measured), None) is not None
+        )
 
     def _local_wrenches(self) -> list[ContactWrench]:
         dynamics = self.dynamics
         triples = zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)
-        return [measure_wrench(surface, cone.basis @ self._x[part], np.eye(3)) for surface, cone, part in triples]
+        return [
+            measure_wrench(surface, cone.basis @ self._x[part], np.eye(3))
+            for surface, cone, part in triples
+        ]
 
     def _missing_reasons(self) -> list[str]:
         dynamics, lacking, reasons = self.dynamics, np.abs(self._left), []
         lacking[dynamics.driven_v] = 0.0
         if np.max(lacking, initial=0.0) > self.tolerance:
             worst = int(np.argmax(lacking))
-            reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
+            reasons.append(
+                f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}"
+            )
             reasons += self._reached()
             reasons += self.fading
         if self._torn:
@@ -216,10 +239,16 @@ class Evidence:
     def _reached(self) -> list[str]:
         """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
         dynamics, limits = self.dynamics, self.dynamics.robot.limits.effort[self.dynamics.driven_v]
-        reached = [at for at in self.rows.reached(self._x) if not self.shares or self.shares[at.contact] != 0.0]
+        reached = [
+            at
+            for at in self.rows.reached(self._x)
+            if not self.shares or self.shares[at.contact] != 0.0
+        ]
         told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in reached]
         for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
-            told.append(f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}")
+            told.append(
+                f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}"
+            )
         return told
 
     def _contact_reasons(self) -> list[str]:
@@ -227,7 +256,9 @@ class Evidence:
         wrenches = self._local_wrenches() if faults else []
         for fault in faults:
             cone, part = self.dynamics.cones[fault.contact], self.dynamics.parts[fault.contact]
-            reasons.append(tell_fault(fault.kind, wrenches[fault.contact], yaw_margin(cone, self._x[part])))
+            reasons.append(
+                tell_fault(fault.kind, wrenches[fault.contact], yaw_margin(cone, self._x[part]))
+            )
         return reasons
 
     def _overloads(self) -> Indices:
@@ -237,7 +268,9 @@ class Evidence:
     def _mismatches(self) -> Indices:
         """Return motors whose torque, inside its limit, is another than the motion needs."""
         limits = self.dynamics.robot.limits.effort[self.dynamics.driven_v]
-        rounding = np.where(np.isfinite(limits), TORQUE_TOLERANCE * limits, 0.0)  # torques are cut to their limits to the last digit
+        rounding = np.where(
+            np.isfinite(limits), TORQUE_TOLERANCE * limits, 0.0
+        )  # torques are cut to their limits to the last digit
         wrong = ~(np.abs(self._left[self.dynamics.driven_v]) <= self.tolerance + rounding)
         wrong[self._overloads()] = False
         return np.flatnonzero(wrong)
@@ -247,10 +280,14 @@ class Evidence:
         needed, limits = self.needed(), dynamics.robot.limits.effort[dynamics.driven_v]
         for i in self._overloads():
             unit = dynamics.units[dynamics.driven_v[i]]
-            reasons.append(f"{dynamics.robot.actuated[i]} needs {needed[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}")
+            reasons.append(
+                f"{dynamics.robot.actuated[i]} needs {needed[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}"
+            )
         for i in self._mismatches():
             unit = dynamics.units[dynamics.driven_v[i]]
-            reasons.append(f"{dynamics.robot.actuated[i]} gives {self._tau[i]:.6g} {unit}, the motion needs {needed[i]:.6g} {unit}")
+            reasons.append(
+                f"{dynamics.robot.actuated[i]} gives {self._tau[i]:.6g} {unit}, the motion needs {needed[i]:.6g} {unit}"
+            )
         return reasons
 
 

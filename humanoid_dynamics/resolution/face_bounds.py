@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far torques can move while load passes between faces, whatever their shares: see ``bound_torque_step``."""
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ def bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
     rates = push_rates(dynamics)
     middle = 0.5 * (rates.max(axis=(0, 1)) + rates.min(axis=(0, 1)))
     farthest = float(np.max(np.linalg.norm(rates - middle, axis=2)))
-    least = 1.0 - fade * (contacts - 1)  # sum of the shares that stay when contacts that fade are left out
+    least = 1.0 - fade * (
+        contacts - 1
+    )  # sum of the shares that stay when contacts that fade are left out
     moved = 2.0 * total / least * farthest
-    hurried = (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * dynamics.unit_force)
+    hurried = (
+        (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * dynamics.unit_force)
+    )
     passed = (1.0 + HURRY * (contacts - 1)) * total / fade + hurried
     effort = dynamics.robot.limits.effort[dynamics.driven_v]
     levers = np.linalg.norm(dynamics.whole_J[:, dynamics.driven_v], axis=0)
@@ -47,7 +52,9 @@ def push_rates(dynamics: ContactDynamics) -> Matrix:
     turns = [dynamics.J[part.start + 3 : part.stop, 3:6] for part in dynamics.parts]
     forces = [dynamics.J[part.start : part.start + 3] for part in dynamics.parts]
     push = [J_f[:, :3] @ F for J_f in forces]  # the total force, in the axes of each contact
-    arms = [J_f[:, 3:6].T @ f for J_f, f in zip(forces, push, strict=True)]  # its moment about the base
+    arms = [
+        J_f[:, 3:6].T @ f for J_f, f in zip(forces, push, strict=True)
+    ]  # its moment about the base
     for k, part in enumerate(dynamics.parts):
         rates[k, :, part.start : part.start + 3] = push[k]
         for bearer, other in enumerate(dynamics.parts):

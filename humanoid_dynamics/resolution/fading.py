@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts that come and go under limits: below a small share the answer passes over, in proportion, to the one without the contact.
 
 What limits allow jumps where a contact comes or goes: a foot that touches may push, however small the load it is meant to take.  So a

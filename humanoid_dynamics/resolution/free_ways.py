@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ways in which a push may move while the equations hold, compiled: reflections of Householder, eight columns at a time.
 
 With H = U'U and the equations Z'(U x) = free_u, a way is a column of U'^-1 V, where V completes the columns of Z to all directions.
@@ -11,7 +12,9 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
-APART: tuple[str, ...] = ("find_ways",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "find_ways",
+)  # of the parts of kernels here, those that are not copied to where they are called
 
 
 def find_ways(F: Vector, I: Indices, equations: int) -> bool:  # noqa: E741
@@ -60,7 +63,7 @@ def reflect_equations(Z: Matrix, Q: Matrix, per_square: Vector, equations: int, 
     return True
 
 
-def reflect_block(Q: Matrix, j: int, per_square: float, N: Matrix, first: int, n: int) -> None:  # noqa: PLR0917
+def reflect_block(Q: Matrix, j: int, per_square: float, N: Matrix, first: int, n: int) -> None:
     """Reflect a block of columns in the mirror of a row of Q."""
     one, two, second = four_alike(0.0), four_alike(0.0), first + FOUR
     for i in range(j, n):
@@ -76,7 +79,10 @@ def solve_block(U: Matrix, N: Matrix, first: int, n: int) -> None:
     """Solve U N = V in place, for a block of columns."""
     nothing, second = four_alike(0.0), first + FOUR
     for i in range(n - 1, -1, -1):
-        one, two = add_four(nothing, U[i, i], four_in(N, i, first)), add_four(nothing, U[i, i], four_in(N, i, second))
+        one, two = (
+            add_four(nothing, U[i, i], four_in(N, i, first)),
+            add_four(nothing, U[i, i], four_in(N, i, second)),
+        )
         put_four_in(N, i, first, one)
         put_four_in(N, i, second, two)
         for j in range(i):

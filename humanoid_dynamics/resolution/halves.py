@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts that fade, compiled: the questions with and without them, one after the other; see ``fading``.
 
 A contact counts by its share over that below which it fades, and by more where the others lack something without it: p (1 + U g), at most
@@ -11,7 +12,9 @@ from humanoid_dynamics.resolution.memory import FADE, UNIT_FORCE, Memory
 from humanoid_dynamics.resolution.parallel import FACE, Question
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-APART: tuple[str, ...] = ("weigh_halves",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "weigh_halves",
+)  # of the parts of kernels here, those that are not copied to where they are called
 HURRY = 4.0  # U: how much more a contact counts, where others lack what they need without it
 URGENT = 1e-3  # of the weight of the robot; what is missing counts in full from here on
 
@@ -91,7 +94,9 @@ def mix_halves(x: Vector, M: Memory, halves: int) -> int:
     return worst
 
 
-def weigh_halves(parts: Vector, lacking: Vector, weights: Vector, halves: int, urgent: float) -> None:
+def weigh_halves(
+    parts: Vector, lacking: Vector, weights: Vector, halves: int, urgent: float
+) -> None:
     """Write how much each answer counts.
 
     Args:
@@ -109,7 +114,9 @@ def weigh_halves(parts: Vector, lacking: Vector, weights: Vector, halves: int, u
             gain = 0.0
             for number in range(halves):
                 if number // bit % 2 == 0:
-                    less = min(lacking[number + bit] / urgent, 1.0) - min(lacking[number] / urgent, 1.0)
+                    less = min(lacking[number + bit] / urgent, 1.0) - min(
+                        lacking[number] / urgent, 1.0
+                    )
                     gain += max(less, 0.0) * weight_of(parts, number, halves, bit)
             part = min(1.0, parts[c] * (1.0 + HURRY * gain))
             for number in range(halves):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces inside a robot, of gears between joints that mimic each other and of closed loops: eliminated from the equations for contacts.
 
 With contact forces x_c and inner forces y the equations of the coordinates without motor are U'x_c + G'y = b.  Contacts answer alone for
@@ -26,7 +27,11 @@ class InnerForces:
             base: Number of equations that belong to the base, the first ones; forces between links of one robot do not reach them.
         """
         self._contacts, self._base = contacts, base
-        self._ways: tuple[Matrix, Vector, Matrix] = (np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)))
+        self._ways: tuple[Matrix, Vector, Matrix] = (
+            np.zeros((0, 0)),
+            np.zeros(0),
+            np.zeros((0, 0)),
+        )
 
     def reduce(self, J_u: Matrix) -> Matrix:
         """Return the combinations of equations that contacts alone answer for, as columns (equations, k), those of the base first.
@@ -35,13 +40,17 @@ class InnerForces:
             J_u: (size, equations) what contacts and inner forces do.
         """
         U, G = J_u[: self._contacts], J_u[self._contacts :]
-        base = self._base if np.abs(G[:, : self._base]).max(initial=0.0) <= RANK else 0  # a loop through the world reaches the base
+        base = (
+            self._base if np.abs(G[:, : self._base]).max(initial=0.0) <= RANK else 0
+        )  # a loop through the world reaches the base
         left, sigma, right = np.linalg.svd(G[:, base:])
         rank = int(np.count_nonzero(sigma > RANK * sigma.max(initial=1.0)))
         self._ways = left[:, :rank], sigma[:rank], np.hstack((np.zeros((rank, base)), right[:rank]))
         beyond = right[rank:].T
         reached = U[:, base:] @ beyond
-        if np.abs(reached).max(initial=0.0) > RANK:  # passive joints that no inner force holds, among them rods that spin idly
+        if (
+            np.abs(reached).max(initial=0.0) > RANK
+        ):  # passive joints that no inner force holds, among them rods that spin idly
             _, sigma, turned = np.linalg.svd(reached)
             beyond = beyond @ turned[: np.count_nonzero(sigma > RANK * max(sigma[0], 1.0))].T
         else:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The push inside limits, compiled: first among those that fulfil the equation of motion, then the one that misses it least.
 
 All that is left of a push of least cost are rows a'x <= b: those of contacts, and torques.
@@ -8,18 +9,35 @@ from __future__ import annotations
 from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, walk
 from humanoid_dynamics.resolution.corner_forces import miss_wrench, press_corners
 from humanoid_dynamics.resolution.free_ways import find_ways
-from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory, open_memory
+from humanoid_dynamics.resolution.memory import (
+    CHOICE,
+    EXACT,
+    FLOOR,
+    TIGHT,
+    UNIT_FORCE,
+    Memory,
+    open_memory,
+)
 from humanoid_dynamics.resolution.rows import larger, rows_of, worst_row, write_torques
-from humanoid_dynamics.resolution.small import add_rows, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.small import (
+    add_rows,
+    factor_cholesky,
+    solve_transposed,
+    solve_upper,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("choose_nearest",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "choose_nearest",
+)  # of the parts of kernels here, those that are not copied to where they are called
 RARE = ("choose_nearest",)  # those that are written short, because they seldom run
 LARGEST = 1e300
 AS_IT_IS, HARD, SOFT, FAILED = range(4)  # ways in which a push was found
 
 
-def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector], M: Memory) -> int:
+def choose_inside(
+    question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector], M: Memory
+) -> int:
     """Choose the push of least cost inside limits; where none fulfils the equation of motion, the one that misses least.
 
     Args:
@@ -36,7 +54,14 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
     if not missing:
         if not find_ways(M.numbers, M.places, M.sizes.m):
             return FAILED
-        end = walk(x, M.numbers, M.places, M.sizes.n - M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
+        end = walk(
+            x,
+            M.numbers,
+            M.places,
+            M.sizes.n - M.sizes.m,
+            M.sizes.torques,
+            M.settings[EXACT] * M.settings[UNIT_FORCE],
+        )
         if end != HOPELESS:
             return HARD if end == FOUND else FAILED
         missing = 0 if doubtful else miss_wrench(J, free, x, M.numbers, M.places)
@@ -58,7 +83,7 @@ def find_balance(M: Memory) -> float:
     return balance
 
 
-def choose_nearest(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices, missing: int) -> int:  # noqa: E741, PLR0917
+def choose_nearest(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices, missing: int) -> int:  # noqa: E741
     """Choose the push of least soft cost that contacts can give and motors can bear; where none can, that contacts can give.
 
     Args:
@@ -78,7 +103,10 @@ def choose_nearest(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices, mi
     exact = M.settings[EXACT] * size_of(free, M)
     if missing:
         end = press_corners(x, M, missing)
-        if end == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:
+        if (
+            end == FOUND
+            and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0
+        ):
             return SOFT
     solve_upper(M.U, M.g, M.sizes.n)
     find_ways(M.numbers, M.places, 0)

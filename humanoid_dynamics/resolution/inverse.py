@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques and contact wrenches for a wanted motion of a robot on any number of contacts."""
 
 from __future__ import annotations
@@ -60,12 +61,18 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    solver = InverseDynamics(robot, contacts, rule, compiled=False, ground=ground, joint_friction=joint_friction)
+    solver = InverseDynamics(
+        robot, contacts, rule, compiled=False, ground=ground, joint_friction=joint_friction
+    )
     if load is None:
         return solver.solve(state.q, state.v, a)
     parts = check_vector("load", load, len(solver.contacts))
     if _share_fault(parts.tolist(), len(parts)):
-        raise ShapeError("load", f"{parts.tolist()}", "numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air")
+        raise ShapeError(
+            "load",
+            f"{parts.tolist()}",
+            "numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air",
+        )
     return solver.solve(state.q, state.v, a, parts)
 
 
@@ -119,7 +126,15 @@ class InverseDynamics:
         """Names of the surfaces that may touch, in the order of shares."""
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
-    def solve(self, q: Vector, v: Vector, a: Vector, load: Vector | None = None, *, force: Vector | None = None) -> Answer:
+    def solve(
+        self,
+        q: Vector,
+        v: Vector,
+        a: Vector,
+        load: Vector | None = None,
+        *,
+        force: Vector | None = None,
+    ) -> Answer:
         """Answer for one instant; trouble with numbers, sizes, types or a rule is a status of the certificate, never an exception.
 
         Args:
@@ -147,9 +162,15 @@ class InverseDynamics:
                 self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
                     q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
                 )
-            return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
+            return (
+                self._refuse(self._fault, start)
+                if self._fault
+                else self._resolver.answer(self._shares, start)
+            )
         except Exception as trouble:  # noqa: BLE001 - a rule may be anybody's, and a question is looked at only once it made trouble
-            self._fault = self._find_fault(q, v, a, load, force) or _tell_raised(self._resolver.rule, trouble)
+            self._fault = self._find_fault(q, v, a, load, force) or _tell_raised(
+                self._resolver.rule, trouble
+            )
             return self._refuse(self._fault, start)
 
     def prepare(self, rules: Iterable[str | Rule]) -> None:
@@ -186,7 +207,9 @@ class InverseDynamics:
             if rule not in self._others:
                 if len(self._others) >= MOST_OTHERS:
                     self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
-                self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
+                self._others[rule] = Resolver(
+                    self.dynamics, self._rows, rule
+                )  # to compile it now would hold up a tick for seconds
             return self._others[rule].answer(self._shares, start)
         except Exception as trouble:  # noqa: BLE001 - as in ``solve``; the next rule may know better
             return self._refuse(_tell_raised(rule, trouble), start)
@@ -197,12 +220,19 @@ class InverseDynamics:
         asked = {"q": (q, self.dynamics.robot.nq), "v": (v, nv), "a": (a, nv)}
         asked |= {"load": (load, len(self._alike))} if load is not None else {}
         asked |= {"force": (force, nv)} if force is not None else {}
-        return next(filter(None, (_array_fault(name, value, size) for name, (value, size) in asked.items())), "")
+        return next(
+            filter(
+                None, (_array_fault(name, value, size) for name, (value, size) in asked.items())
+            ),
+            "",
+        )
 
     def _refuse(self, reason: str, start: float) -> Answer:
         """Answer a question that is none: torques of zero, margins of minus infinity."""
         nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
-        certificate = Certificate(AnswerStatus.INVALID_INPUT, ("none", 0, 0), perf_counter() - start, nothing)
+        certificate = Certificate(
+            AnswerStatus.INVALID_INPUT, ("none", 0, 0), perf_counter() - start, nothing
+        )
         return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
 
 
@@ -217,7 +247,11 @@ def _array_fault(name: str, value: object, size: int) -> str:
         check_vector(name, value, size)
     except ShapeError as fault:
         return str(fault)
-    return "" if value.dtype == np.float64 else f"{name}: received an array of {value.dtype}, expected float64"
+    return (
+        ""
+        if value.dtype == np.float64
+        else f"{name}: received an array of {value.dtype}, expected float64"
+    )
 
 
 def _share_fault(shares: list[float], contacts: int) -> str:
@@ -225,6 +259,8 @@ def _share_fault(shares: list[float], contacts: int) -> str:
         return f"load: received {count(len(shares), 'number')}, expected {contacts}, one for each contact"
     total = sum(shares)
     # Written so that what is no number fails as well.
-    if not min(shares, default=0.0) >= 0.0 or not (abs(total - 1.0) <= SHARE_TOLERANCE or total == 0.0):
+    if not min(shares, default=0.0) >= 0.0 or not (
+        abs(total - 1.0) <= SHARE_TOLERANCE or total == 0.0
+    ):
         return f"load: received {shares}, expected numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air"
     return ""

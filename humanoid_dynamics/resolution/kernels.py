@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fast ticks as loops: for numba, and readable beside the array form in ``resolver.py`` that they are tested against.
 
 A question is ``J`` (n, nv), ``tau_0`` (nv,) torques of free motion, ``shares`` (contacts,), and what is written: ``x`` (n,)
@@ -10,7 +11,15 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.halves import count_halves, keep_half, mix_halves, take_half
 from humanoid_dynamics.resolution.inside import FAILED, HARD, SOFT, choose_inside
-from humanoid_dynamics.resolution.memory import BROKEN, LIGHT, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
+from humanoid_dynamics.resolution.memory import (
+    BROKEN,
+    LIGHT,
+    MOST_USED,
+    TIGHT,
+    TOLERANCE,
+    Memory,
+    open_memory,
+)
 from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.settling import CLEAR, factor_weighted, settle
@@ -20,13 +29,24 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_in, four_of, put_four
 
-APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "judge",
+)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
-def torque_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
+def torque_tick(
+    J: Matrix,
+    tau_0: Vector,
+    shares: Vector,
+    x: Vector,
+    forces: Vector,
+    tau: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+) -> int:
     """Answer by least torques.
 
     Args:
@@ -42,7 +62,16 @@ def torque_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vec
     return press_by_torques(hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), False)
 
 
-def torque_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
+def torque_tick_inside(
+    J: Matrix,
+    tau_0: Vector,
+    shares: Vector,
+    x: Vector,
+    forces: Vector,
+    tau: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+) -> int:
     """Answer by least torques inside limits, see ``keep_limits``.
 
     Args:
@@ -59,7 +88,16 @@ def torque_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forc
     return keep_limits(question, M, press_by_torques(question, M, True))
 
 
-def share_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
+def share_tick(
+    J: Matrix,
+    tau_0: Vector,
+    shares: Vector,
+    x: Vector,
+    forces: Vector,
+    tau: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+) -> int:
     """Answer by shares.
 
     Args:
@@ -75,7 +113,16 @@ def share_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vect
     return press_by_shares(hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), False)
 
 
-def share_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
+def share_tick_inside(
+    J: Matrix,
+    tau_0: Vector,
+    shares: Vector,
+    x: Vector,
+    forces: Vector,
+    tau: Vector,
+    F: Vector,
+    I: Indices,  # noqa: E741
+) -> int:
     """Answer as near to shares as limits let, see ``keep_limits``; by a mean with and without contacts whose share is small.
 
     Args:
@@ -105,7 +152,9 @@ def share_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, force
     return judge(question, M.numbers, M.places, False) + VERDICTS * worst
 
 
-def hold(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector) -> Question:  # noqa: PLR0917
+def hold(
+    J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector
+) -> Question:
     """Return a question that is handed on at no cost."""
     return borrow(J), borrow(tau_0), borrow(shares), borrow(x), borrow(forces), borrow(tau)
 
@@ -165,7 +214,12 @@ def fill_distance(x: Vector, M: Memory) -> None:
             M.H[i, j] = M.U[i, j] = 1.0 if i == j else 0.0
 
 
-def judge(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741
+def judge(
+    question: Question,
+    F: Vector,
+    I: Indices,  # noqa: E741
+    limited: bool,
+) -> int:
     """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits on what contacts and motors do, and the quadratic programs that keep them [DF, sec. 4].
 
 Contacts may never pull, slip or tip: these rows are hard always.  Where no push inside them and inside the torque limits fulfils the
@@ -24,8 +25,12 @@ NONE: Indices = np.zeros(0, dtype=np.intp)
 ROW_KINDS = MappingProxyType({"friction": FRICTION, "yaw": YAW})
 WRENCH = 6
 MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force
-CHOICE_WEIGHT = 1e-6  # of the rule's objective against the equation of motion, where that cannot be met
-CHOICE_FLOOR = 1e-2  # of the mean curvature of the objective, so that the program stays well conditioned
+CHOICE_WEIGHT = (
+    1e-6  # of the rule's objective against the equation of motion, where that cannot be met
+)
+CHOICE_FLOOR = (
+    1e-2  # of the mean curvature of the objective, so that the program stays well conditioned
+)
 TIGHT = 2e-7  # of the weight of the robot: a row counts as kept
 BROKEN = 3e-7  # and from here on as broken
 
@@ -106,20 +111,33 @@ class ContactRows:
         self._dynamics = dynamics
         self._bounded = bool(np.any(self.b))
         self.tight, self.broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
-        self._kinds_of = [np.array([ROW_KINDS.get(label, SOLID) for label in cone.labels], dtype=np.intp) for cone in dynamics.cones]
+        self._kinds_of = [
+            np.array([ROW_KINDS.get(label, SOLID) for label in cone.labels], dtype=np.intp)
+            for cone in dynamics.cones
+        ]
 
     def for_kernel(self) -> KernelRows:
         """Return what the compiled tick knows about contacts."""
         surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
         pushes = [build_pushes(surface) for surface in surfaces]
         groups = [
-            (cone, kinds, (kinds == YAW) == turns) for turns in (False, True) for cone, kinds in zip(cones, self._kinds_of, strict=True)
+            (cone, kinds, (kinds == YAW) == turns)
+            for turns in (False, True)
+            for cone, kinds in zip(cones, self._kinds_of, strict=True)
         ]
         firsts = np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp)
-        ends = np.array([0, *accumulate(int(chosen.sum()) for _, _, chosen in groups)], dtype=np.intp)
+        ends = np.array(
+            [0, *accumulate(int(chosen.sum()) for _, _, chosen in groups)], dtype=np.intp
+        )
         return KernelRows(
-            indices=(firsts, ends, np.concatenate([NONE, *(kinds[chosen] for _, kinds, chosen in groups)])),
-            rows=np.hstack([np.zeros((WRENCH, 0)), *(_fill_up(cone.A[chosen].T) for cone, _, chosen in groups)]),
+            indices=(
+                firsts,
+                ends,
+                np.concatenate([NONE, *(kinds[chosen] for _, kinds, chosen in groups)]),
+            ),
+            rows=np.hstack(
+                [np.zeros((WRENCH, 0)), *(_fill_up(cone.A[chosen].T) for cone, _, chosen in groups)]
+            ),
             b=np.concatenate([np.zeros(0), *(cone.b[chosen] for cone, _, chosen in groups)]),
             friction=np.array([surface.friction for surface in surfaces], dtype=np.float64),
             load=np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
@@ -160,13 +178,21 @@ class ContactRows:
             if x[part][2] <= self.broken:
                 found.append(Fault(k, "pulls"))
                 continue
-            names = (("overload", at & (cone.b > 0.0)), ("tips", at & (kinds == SOLID) & (cone.b == 0.0)))
+            names = (
+                ("overload", at & (cone.b > 0.0)),
+                ("tips", at & (kinds == SOLID) & (cone.b == 0.0)),
+            )
             rubs = (("slips", at & (kinds == FRICTION)), ("turns", at & (kinds == YAW)))
             found += [Fault(k, kind) for kind, rows in (*names, *rubs) if rows.any()]
         return found
 
     def _kinds(self, k: int, x: Vector) -> list[str]:
-        surface, cone, rows, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._kinds_of[k], self.broken
+        surface, cone, rows, nothing = (
+            self._dynamics.surfaces[k],
+            self._dynamics.cones[k],
+            self._kinds_of[k],
+            self.broken,
+        )
         along, across, normal = x[:3].tolist()
         if normal < -nothing:
             return ["pulls"]
@@ -175,8 +201,16 @@ class ContactRows:
         overload = normal > surface.normal_force_limit + nothing
         slips = (along * along + across * across) ** 0.5 > surface.friction * normal + nothing
         tips = bool((over[(rows == SOLID) & (cone.b == 0.0)] > nothing).any())
-        kinds = [kind for kind, broken in (("overload", overload), ("slips", slips), ("tips", tips)) if broken]
-        if not kinds and (over[rows == FRICTION] <= nothing).all() and (over[rows == YAW] > nothing).any():
+        kinds = [
+            kind
+            for kind, broken in (("overload", overload), ("slips", slips), ("tips", tips))
+            if broken
+        ]
+        if (
+            not kinds
+            and (over[rows == FRICTION] <= nothing).all()
+            and (over[rows == YAW] > nothing).any()
+        ):
             return ["turns"]
         return kinds
 
@@ -209,7 +243,9 @@ class LimitedChoice:
         limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
         self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
         self._hard = self._build_program(len(dynamics.bearing_v), len(limited))
-        self._soft = [self._build_program(0, torques) for torques in dict.fromkeys((len(limited), 0))]
+        self._soft = [
+            self._build_program(0, torques) for torques in dict.fromkeys((len(limited), 0))
+        ]
         self._misses = miss_weights(dynamics)
 
     def choose(self, H: Matrix, g: Vector) -> LimitedPush:
@@ -241,12 +277,17 @@ class LimitedChoice:
         program, m = kind.workspace, len(self._rows.b)
         if not self._dynamics.size or (program.upper < 0.0).any() or (program.lower > 0.0).any():
             return None
-        A, b = np.vstack((program.A, -program.A[m:])), np.concatenate((program.upper, -program.lower[m:]))
+        A, b = (
+            np.vstack((program.A, -program.A[m:])),
+            np.concatenate((program.upper, -program.lower[m:])),
+        )
         return solve_from_zero(program.H, -program.f, A, b)
 
     def _build_program(self, equations: int, torques: int) -> _Program:
         n, A, b = self._dynamics.size, self._rows.A, self._rows.b
-        workspace = QpWorkspace(max(n, 1), equations, equations + len(b) + torques, self._dynamics.unit_force)
+        workspace = QpWorkspace(
+            max(n, 1), equations, equations + len(b) + torques, self._dynamics.unit_force
+        )
         workspace.A[equations : equations + len(b), :n] = A
         workspace.upper[equations : equations + len(b)] = b
         return _Program(workspace, torques)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load split and internal wrench behind a wanted contact wrench: the fourth procedure [BP, eq. 72-74]."""
 
 from __future__ import annotations
@@ -47,10 +48,18 @@ def split_by_procedure_4(B_2: Matrix, b_2: Vector, b_3: Vector, f: Vector) -> Lo
     """
     n = len(f)
     if B_2.shape != (n, n) or b_2.shape != (n,) or b_3.shape != (n,):
-        raise ShapeError("B_2, b_2, b_3", f"shapes {B_2.shape}, {b_2.shape}, {b_3.shape}", f"({n}, {n}), ({n},), ({n},)")
+        raise ShapeError(
+            "B_2, b_2, b_3",
+            f"shapes {B_2.shape}, {b_2.shape}, {b_3.shape}",
+            f"({n}, {n}), ({n},), ({n},)",
+        )
     _, _, columns, info = lapack.dgesv(B_2, np.column_stack((f - b_3, b_2)))
     if info or not np.isfinite(columns).all():
-        raise ShapeError("B_2", "a singular matrix or numbers that are not finite", "a regular matrix, finite numbers")
+        raise ShapeError(
+            "B_2",
+            "a singular matrix or numbers that are not finite",
+            "a regular matrix, finite numbers",
+        )
     free, per_load = columns.T  # eta = free - per_load * split: the least of |eta|^2 + split^2 is
     unclamped = float(per_load @ free / (1.0 + per_load @ per_load))
     split = min(max(unclamped, 0.0), 1.0)

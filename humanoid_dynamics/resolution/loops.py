@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed loops of a robot, as something else that pushes: what holds them together is a force like that of a contact."""
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class LoopRows:
         """
         self._kinematics.move(q, v, a)
         rows = self._set.evaluate(self._kinematics)
-        self.torn = self._find_torn(rows.phi, rows.scale * (rows.J @ v), rows.scale * rows.gamma, v, a)
+        self.torn = self._find_torn(
+            rows.phi, rows.scale * (rows.J @ v), rows.scale * rows.gamma, v, a
+        )
         return rows.J
 
     def reach(self) -> Vector:
@@ -57,13 +60,17 @@ class LoopRows:
         for loop in robot.loops:
             for link in (loop.link_a, loop.link_b):
                 if link in robot.links:
-                    for joint in robot.model.supports[robot.model.frames[robot.link_frame(link)].parentJoint]:
+                    for joint in robot.model.supports[
+                        robot.model.frames[robot.link_frame(link)].parentJoint
+                    ]:
                         first = robot.model.idx_vs[joint]
                         reached[first : first + robot.model.nvs[joint]] = 1.0
         return reached
 
     def _find_torn(self, phi: Vector, slip: Vector, push: Vector, v: Vector, a: Vector) -> str:
-        allowed = SPREADS * (1.0 + float(np.max(np.abs(v), initial=0.0)) + float(np.max(np.abs(a), initial=0.0)))
+        allowed = SPREADS * (
+            1.0 + float(np.max(np.abs(v), initial=0.0)) + float(np.max(np.abs(a), initial=0.0))
+        )
         for text, unit, values, most in (
             ("is open by", "m or rad", phi, OPEN),
             ("is pulled apart with", "m/s", slip, allowed),

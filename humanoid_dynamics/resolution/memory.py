@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory of the compiled ticks: two arrays, one of numbers and one of indices, and names for their parts.
 
 A compiled call pays for every array it is handed.  Here it is handed two, and takes them apart itself.
@@ -15,12 +16,28 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
 MOST_FADING = 6  # contacts that fade at once; more are left to the array form
 COUNTS, INDICES, NUMBERS = 10, 10, 39  # entries of the sizes, arrays of indices, arrays of numbers
-SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part", "fade")
-TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(len(SETTINGS))
+SETTINGS = (
+    "tolerance",
+    "tight",
+    "broken",
+    "most_used",
+    "exact",
+    "choice",
+    "floor",
+    "unit_force",
+    "light",
+    "part",
+    "fade",
+)
+TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(
+    len(SETTINGS)
+)
 
 
 class Sizes(NamedTuple):
@@ -163,7 +180,9 @@ class Memory(NamedTuple):
     places: Indices
 
 
-def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[ArrayLike]) -> tuple[Vector, Indices]:
+def build_memory(
+    sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[ArrayLike]
+) -> tuple[Vector, Indices]:
     """Put everything that a tick knows into two arrays, and make room for what it writes.
 
     Args:
@@ -175,15 +194,30 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
         Numbers, and indices; the latter begin with the sizes and with where each array starts.
     """
     n, k, wide = sizes.n, sizes.torques, sizes.n + -sizes.n % BLOCK
-    factors, ways = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK), (n * wide, n * wide, n * n, n)
+    factors, ways = (
+        (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK),
+        (n * wide, n * wide, n * n, n),
+    )
     halves = 2 ** min(sizes.contacts, MOST_FADING)
-    fading = (sizes.contacts, n * (sizes.undriven + sizes.driven), sizes.contacts, halves * n, halves, halves, halves)
+    fading = (
+        sizes.contacts,
+        n * (sizes.undriven + sizes.driven),
+        sizes.contacts,
+        halves * n,
+        halves,
+        halves,
+        halves,
+    )
     room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width, *fading, sizes.width * wide)
-    floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
+    floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [
+        np.zeros(size) for size in room
+    ]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
     start = COUNTS + len(starts[0]) + len(starts[1])
-    return np.concatenate(floats), np.concatenate((sizes, starts[0], starts[1] + start, *integers)).astype(np.intp)
+    return np.concatenate(floats), np.concatenate(
+        (sizes, starts[0], starts[1] + start, *integers)
+    ).astype(np.intp)
 
 
 def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and integers
@@ -195,7 +229,10 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
     """
     F, I = borrow(F), borrow(I)  # noqa: E741
     n, k, wide = I[0], I[8], BLOCK * ((I[0] + BLOCK - 1) // BLOCK)
-    f, i = I[COUNTS : COUNTS + NUMBERS + 1], I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2]
+    f, i = (
+        I[COUNTS : COUNTS + NUMBERS + 1],
+        I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2],
+    )
     return Memory(
         Sizes(I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], I[9]),
         I[i[0] : i[1]],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What rules make small, as costs on what contacts and gears push with."""
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from scipy.linalg import lapack
 from humanoid_dynamics.contact.wrench import reference_point
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inner_forces import BASE_COORDINATES, InnerForces
-from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
+from humanoid_dynamics.resolution.kernels import (
+    share_tick,
+    share_tick_inside,
+    torque_tick,
+    torque_tick_inside,
+)
 from humanoid_dynamics.resolution.parallel import FACE, stiffen
 from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
 from humanoid_dynamics.resolution.weights import build_weights, is_diagonal
@@ -160,18 +166,33 @@ class TorqueObjective(Objective):
         super().__init__(dynamics)
         n = dynamics.parts[-1].stop if dynamics.parts else 0
         of_contacts = build_weights("wrench_weight", wrench_weight, n)
-        sizes = np.full(n, TYPICAL_ARM if not unit_wrench else TYPICAL_TORQUE / dynamics.unit_force if scaled else 1.0)
+        sizes = np.full(
+            n,
+            TYPICAL_ARM
+            if not unit_wrench
+            else TYPICAL_TORQUE / dynamics.unit_force
+            if scaled
+            else 1.0,
+        )
         for part in dynamics.parts if scaled or not unit_wrench else ():
             sizes[part.start + 3 : part.stop] /= TYPICAL_LEVER
-        of_gears = float(np.asarray(wrench_weight)) if unit_wrench and np.ndim(wrench_weight) == 0 else GEAR_WEIGHT
+        of_gears = (
+            float(np.asarray(wrench_weight))
+            if unit_wrench and np.ndim(wrench_weight) == 0
+            else GEAR_WEIGHT
+        )
         self.H_x: Matrix = np.diag(np.full(dynamics.size, of_gears))
         self.H_x[:n, :n] = of_contacts * np.outer(sizes, sizes)
-        self.H_x[dynamics.held, dynamics.held] = np.diag(np.full(dynamics.held.stop - dynamics.held.start, LOOP_WEIGHT))
+        self.H_x[dynamics.held, dynamics.held] = np.diag(
+            np.full(dynamics.held.stop - dynamics.held.start, LOOP_WEIGHT)
+        )
         self._light, self._pivot = not unit_wrench, 0.0
         self.W: Matrix | None = None
         if torque_weights is not None:
             self.W, driven = np.eye(dynamics.robot.nv), dynamics.driven_v
-            self.W[np.ix_(driven, driven)] = build_weights("torque_weights", torque_weights, len(driven))
+            self.W[np.ix_(driven, driven)] = build_weights(
+                "torque_weights", torque_weights, len(driven)
+            )
 
     def write(self, shares: Vector) -> None:
         """Fill ``H`` and ``g``; shares play no part.
@@ -192,7 +213,11 @@ class TorqueObjective(Objective):
         if not self._light or self._pivot >= CLEAR:
             return x
         J = self.dynamics.whole_J
-        left, whole, last = self.dynamics.tau_0 - x.dot(J), float(self.dynamics.tau_0.dot(self.dynamics.tau_0)), x
+        left, whole, last = (
+            self.dynamics.tau_0 - x.dot(J),
+            float(self.dynamics.tau_0.dot(self.dynamics.tau_0)),
+            x,
+        )
         for _ in range(MOST_PASSES):
             last, way = x, solve(self._weigh(J).dot(left))
             x, change = x + way, way.dot(J)
@@ -210,7 +235,14 @@ class TorqueObjective(Objective):
         weights = np.ones(self.dynamics.robot.nv) if self.W is None else self.W.diagonal()
         of_push = (np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
         weights = np.array(weights[self.dynamics.span])
-        return Fast((torque_tick, torque_tick_inside), "kkt", self.H_x.diagonal().copy(), weights, *of_push, self._light)
+        return Fast(
+            (torque_tick, torque_tick_inside),
+            "kkt",
+            self.H_x.diagonal().copy(),
+            weights,
+            *of_push,
+            self._light,
+        )
 
     def _weigh(self, J: Matrix) -> Matrix:
         return J if self.W is None else J.dot(self.W)
@@ -259,7 +291,9 @@ class ShareObjective(Objective):
                 self._twist[part.start + 4] = y, -x
         self._twisted = np.flatnonzero(self._twist.any(axis=1))
         outer = dynamics.parts[-1].stop if contacts else 0
-        base = int(np.count_nonzero(dynamics.bearing_v < BASE_COORDINATES.get(dynamics.robot.root, 0)))
+        base = int(
+            np.count_nonzero(dynamics.bearing_v < BASE_COORDINATES.get(dynamics.robot.root, 0))
+        )
         self._inner = InnerForces(outer, base) if outer < n else None
         for k, part in enumerate(dynamics.parts):
             forces = slice(part.start, part.start + 3)
@@ -267,7 +301,9 @@ class ShareObjective(Objective):
             self._to_compliance[part, k] = 1.0
             self._to_compliance[forces, k] = RIGID_LEVER**-2
             self.is_force[forces] = True
-        self._metric = np.where(np.arange(n) < outer, 1.0, GEAR_WEIGHT)  # inner forces follow from those of contacts
+        self._metric = np.where(
+            np.arange(n) < outer, 1.0, GEAR_WEIGHT
+        )  # inner forces follow from those of contacts
         np.fill_diagonal(self.H, self._metric)
 
     def write(self, shares: Vector) -> None:
@@ -285,7 +321,9 @@ class ShareObjective(Objective):
         if len(shares) > contacts:
             return np.array(shares[contacts:])
         linear = self.dynamics.base_linear
-        force: Vector = self.dynamics.J[:, linear].dot(self.dynamics.free[linear])  # the total force, in the axes of each contact
+        force: Vector = self.dynamics.J[:, linear].dot(
+            self.dynamics.free[linear]
+        )  # the total force, in the axes of each contact
         force *= self._to_forces.dot(shares)
         for row in self._twisted:
             force[row] = self._twist[row].dot(force[row - 4 : row - 2])
@@ -297,7 +335,9 @@ class ShareObjective(Objective):
         if not J_u.shape[1]:
             return self.complete(x)
         yielding = J_u * compliance[:, None]
-        _, multipliers, info = lapack.dposv(J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1)
+        _, multipliers, info = lapack.dposv(
+            J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1
+        )
         if info:
             return None
         x += yielding.dot(multipliers)
@@ -310,7 +350,11 @@ class ShareObjective(Objective):
             x: (size,) push.
         """
         if self._inner is not None:
-            self._inner.complete(x, self.dynamics.J[:, self.dynamics.bearing], self.dynamics.free[self.dynamics.bearing])
+            self._inner.complete(
+                x,
+                self.dynamics.J[:, self.dynamics.bearing],
+                self.dynamics.free[self.dynamics.bearing],
+            )
         return x
 
     def give_way(self, shares: Vector) -> tuple[Vector, Matrix, Vector, Vector]:
@@ -322,14 +366,20 @@ class ShareObjective(Objective):
             shares: (contacts,) shares; where more numbers follow, these are the target.
         """
         dynamics = self.dynamics
-        x, J_u, missing = self.target(shares), dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        x, J_u, missing = (
+            self.target(shares),
+            dynamics.J[:, dynamics.bearing],
+            dynamics.free[dynamics.bearing],
+        )
         missing = missing - x.dot(J_u)
         if self._inner is not None:
             Z = self._inner.reduce(J_u)
             J_u, missing = J_u @ Z, missing @ Z
         shares = shares[: len(dynamics.parts)]
         compliance = self._to_compliance.dot(shares)
-        compliance[self.is_force] *= stiffen(self.to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop)
+        compliance[self.is_force] *= stiffen(
+            self.to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop
+        )
         return x, J_u, compliance, missing
 
     def fast(self) -> Fast:
@@ -339,4 +389,12 @@ class ShareObjective(Objective):
         for k, part in enumerate(self.dynamics.parts):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
-        return Fast((share_tick, share_tick_inside), "closed", np.ones(n), np.ones(width), softness, self._twist, owner)
+        return Fast(
+            (share_tick, share_tick_inside),
+            "closed",
+            np.ones(n),
+            np.ones(width),
+            softness,
+            self._twist,
+            owner,
+        )

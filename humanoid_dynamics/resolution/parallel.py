@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system of the rule of shares, as loops: forces that are parts of one, and what gives way where moments are left."""
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 FACE = 6  # numbers that a face pushes with
 FACE_STIFFNESS = 1e10  # how much stiffer forces are, once more, with all of the load on faces, whose moments make up for what is left
 

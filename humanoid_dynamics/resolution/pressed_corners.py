@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where three contacts or more press: the push nearest to a wanted one that is a sum of parallel forces inside contacts.
 
 All forces along the total force F, contact k with the share s_k F at its centre of pressure.  With u_k = s_k times the way from the
@@ -60,12 +61,17 @@ class PressedCorners:
         self._per_force, self.weights, sides = [], np.zeros(size), []
         ends, places = [0], [0]
         for surface, ways, middle in zip(surfaces, self.ways, self.middles, strict=True):
-            wrenches = [np.vstack((np.eye(3), pin.skew(middle))), *(np.vstack((np.zeros((3, 3)), pin.skew(way))) for way in ways)]
+            wrenches = [
+                np.vstack((np.eye(3), pin.skew(middle))),
+                *(np.vstack((np.zeros((3, 3)), pin.skew(way))) for way in ways),
+            ]
             pushes = np.linalg.lstsq(wrench_basis(surface), np.hstack(wrenches), rcond=None)[0]
             dimension = DIMENSION[surface.kind]
             self._per_force.append(pushes.reshape(dimension, 1 + len(ways), 3))
             self.weights[places[-1] : places[-1] + 3] = 1.0
-            self.weights[places[-1] + 3 : places[-1] + dimension - 1] = LEVER**-2  # but for the moment about the normal
+            self.weights[places[-1] + 3 : places[-1] + dimension - 1] = (
+                LEVER**-2
+            )  # but for the moment about the normal
             sides.append(_find_sides(surface, middle, ways))
             ends.append(ends[-1] + 1 + len(ways))
             places.append(places[-1] + dimension)
@@ -86,7 +92,9 @@ class PressedCorners:
             program.A[self._of_sides[-1], columns] = its_sides
             end += len(its_sides)
 
-    def press(self, x: Vector, forces: Matrix, flat: Sequence[Matrix], loaded: Vector, moving: Vector) -> tuple[Vector, Vector] | None:
+    def press(
+        self, x: Vector, forces: Matrix, flat: Sequence[Matrix], loaded: Vector, moving: Vector
+    ) -> tuple[Vector, Vector] | None:
         """Return shares and push nearest to a wanted push.
 
         Args:
@@ -101,27 +109,41 @@ class PressedCorners:
             Shares (contacts,), and what these push with (size,); None where the program found no answer.
         """
         program = self._program
-        pushes, least = np.zeros((len(x), len(program.f))), 0.0 if loaded[self._faces].any() else LEAST
+        pushes, least = (
+            np.zeros((len(x), len(program.f))),
+            0.0 if loaded[self._faces].any() else LEAST,
+        )
         strength = max(float(np.linalg.norm(forces[0])), 1e-9)
         mean = np.hstack(flat)
         mean *= np.sqrt(BALANCE) / (LEVER * max(1.0, float(np.abs(mean).max()) / NEAR))
         program.H[:] = mean.T @ mean
-        for k, (part, columns, sides) in enumerate(zip(self._parts, self._of_contact, self._of_sides, strict=True)):
+        for k, (part, columns, sides) in enumerate(
+            zip(self._parts, self._of_contact, self._of_sides, strict=True)
+        ):
             pushes[part, columns] = self._per_force[k] @ forces[k]
             share, ways = columns.start, slice(columns.start + 1, columns.stop)
             free = np.inf if loaded[k] and moving[k] else 0.0
-            program.lower[1 + share], program.upper[1 + share] = (least, np.inf) if loaded[k] else (0.0, 0.0)
-            program.lower[1 + ways.start : 1 + ways.stop], program.upper[1 + ways.start : 1 + ways.stop] = -free, free
+            program.lower[1 + share], program.upper[1 + share] = (
+                (least, np.inf) if loaded[k] else (0.0, 0.0)
+            )
+            (
+                program.lower[1 + ways.start : 1 + ways.stop],
+                program.upper[1 + ways.start : 1 + ways.stop],
+            ) = -free, free
             program.upper[sides] = 0.0 if free else np.inf
             program.A[sides, share] = moving[k] * self._sides[k][:, 0]
-            program.H[ways, ways] += max(STEEP - (forces[k][2] / strength) ** 2, 0.0) * np.eye(ways.stop - ways.start)
+            program.H[ways, ways] += max(STEEP - (forces[k][2] / strength) ** 2, 0.0) * np.eye(
+                ways.stop - ways.start
+            )
         weighted = pushes.T * (self.weights / strength**2)
         program.H += weighted @ pushes
         program.f[:] = -(weighted @ x)
         found = program.solve()
         if found.status is not QpStatus.OPTIMAL:
             return None
-        shares = loaded * np.maximum(found.x[[columns.start for columns in self._of_contact]], least)
+        shares = loaded * np.maximum(
+            found.x[[columns.start for columns in self._of_contact]], least
+        )
         return shares / shares.sum(), pushes @ found.x
 
 
@@ -137,8 +159,14 @@ def _find_sides(surface: ContactSurface, middle: Vector, ways: Matrix) -> Matrix
     """Return rows for share and ways, not positive inside a contact, (k, 1 + ways) [m]; faces are a little smaller than they are."""
     if surface.kind != "face":
         places = (surface.vertices - middle) @ ways.T / LEVER**2
-        return np.array([(-sign * p, sign) for p, sign in zip(places[:, 0], (-1.0, 1.0), strict=True)]) if len(ways) else np.zeros((0, 1))
+        return (
+            np.array([(-sign * p, sign) for p, sign in zip(places[:, 0], (-1.0, 1.0), strict=True)])
+            if len(ways)
+            else np.zeros((0, 1))
+        )
     corners = shrink(np.asarray(surface.vertices))[:, :2]
     along = np.roll(corners, -1, axis=0) - corners
-    outward = np.column_stack((along[:, 1], -along[:, 0])) / np.linalg.norm(along, axis=1, keepdims=True)
+    outward = np.column_stack((along[:, 1], -along[:, 0])) / np.linalg.norm(
+        along, axis=1, keepdims=True
+    )
     return np.column_stack((-np.sum(outward * corners, axis=1) / LEVER, outward))

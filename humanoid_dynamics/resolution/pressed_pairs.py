@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The share of the second of two contacts on the ground with which both press inside themselves [BP, eq. 28-29, assumption 2]."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ EASED = 0.05  # share from which on it counts fully where pressure may be; below
 SAME = 1e-9  # m; what is nearer is one place
 OUTSIDE = 1e-3  # m; by how much contacts may press outside rather than let the whole share move: far less than faces are shrunk by
 RISE = find_profile("quintic")
-STEEPEST_ROLL = 2.0 * 1.875  # most that a share that rises in two parts changes by, per change of the share asked for
+STEEPEST_ROLL = (
+    2.0 * 1.875
+)  # most that a share that rises in two parts changes by, per change of the share asked for
 STEEPEST = STEEPEST_ROLL + 1.0 / EASED  # most that any share taken changes by: see ``press_share``
 ALONG, ACROSS = read_only(np.eye(2))
 
@@ -34,7 +37,9 @@ def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bo
     return wanted + (pressed - wanted) * min(1.0, asked / EASED, (1.0 - asked) / EASED)
 
 
-def want_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool) -> tuple[float, float]:
+def want_share(
+    asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool
+) -> tuple[float, float]:
     """Return the share that is wanted, and the one nearest to it for which both contacts press inside themselves; see ``press_nearest``."""
     wanted, toe, heel = asked, float(one[:, 0].max()), float(other[:, 0].min())
     if rolls and heel - toe > SAME:
@@ -45,7 +50,9 @@ def want_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: boo
     return wanted, press_nearest(wanted, zmp, one, other)
 
 
-def bound_pressed_share(asked: float, change: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool) -> float:  # noqa: PLR0917
+def bound_pressed_share(
+    asked: float, change: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool
+) -> float:
     """Bound how far the share that ``press_share`` returns moves from where it is.
 
     With the wanted share w, the one p that is nearest to it, and how far it is eased in, r, the share w + r (p - w) moves by no more than
@@ -80,11 +87,18 @@ def press_nearest(wanted: float, zmp: Vector, one: Matrix, other: Matrix) -> flo
     lacking, gain = find_sides(zmp, one, other)
     if not (lacking - wanted * gain).max() > 0.0:
         return wanted
-    before, after = int(lacking.argmax()), int((lacking - gain).argmax())  # sides that count before the least, and after it
+    before, after = (
+        int(lacking.argmax()),
+        int((lacking - gain).argmax()),
+    )  # sides that count before the least, and after it
     share = wanted
     for _ in lacking:
         first, last = (wanted + float(gain[side]) / (2.0 * OUTSIDE) for side in (after, before))
-        meet = float(lacking[before] - lacking[after]) / float(gain[before] - gain[after]) if first < last else first
+        meet = (
+            float(lacking[before] - lacking[after]) / float(gain[before] - gain[after])
+            if first < last
+            else first
+        )
         share = min(max(min(max(meet, first), last), 0.0), 1.0)
         side = int((lacking - share * gain).argmax())
         if side in {before, after}:
@@ -109,7 +123,9 @@ def find_sides(zmp: Vector, one: Matrix, other: Matrix) -> tuple[Vector, Vector]
     Returns:
         What is lacking without share, and what the whole share gains.  The last side is none: nothing lacking, nothing gained.
     """
-    edges = np.vstack((np.roll(one, -1, axis=0) - one, np.roll(other, -1, axis=0) - other, ALONG, ACROSS))
+    edges = np.vstack(
+        (np.roll(one, -1, axis=0) - one, np.roll(other, -1, axis=0) - other, ALONG, ACROSS)
+    )
     normals = np.column_stack((edges[:, 1], -edges[:, 0]))
     lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
     normals = normals[lengths > SAME] / lengths[lengths > SAME, None]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shares that let two contacts press inside themselves: the recommended transition of load, tick by tick [BP, eq. 28-29, assumption 2].
 
 With 1 - s on one contact and s on the other, pressures at p_1 and p_2 add up to the zero-moment point z = (1 - s) p_1 + s p_2.  So s is
@@ -36,7 +37,10 @@ FLOATING = ("free_flyer", "planar")
 FARTHEST = 10.0  # forces of the contacts of a set, and moments over 1 m, in body weights or total forces, from which on it counts less
 SURE = 1e-10  # how surely contacts bear, see ``bear_surely``, from which on they do
 LESS = 0.1  # of what faces bear before pressures move; where they bear less after it the set counts less
-STEEP_GROUND, GROUND = 0.8, 0.9  # cosines between a normal and the vertical from which on a contact begins to be ground, and is
+STEEP_GROUND, GROUND = (
+    0.8,
+    0.9,
+)  # cosines between a normal and the vertical from which on a contact begins to be ground, and is
 
 
 class PressedShareObjective(ShareObjective):
@@ -60,7 +64,9 @@ class PressedShareObjective(ShareObjective):
         self._corners = PressedCorners(dynamics.surfaces, dynamics.size)
         self.of_contacts = np.zeros(dynamics.size)
         self.of_contacts[: dynamics.parts[-1].stop if dynamics.parts else 0] = 1.0
-        self.tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
+        self.tilts = [
+            row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)
+        ]
         self.reach = np.zeros(dynamics.size)
         for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
             self.reach[part] = np.linalg.norm(surface.vertices, axis=1).max()
@@ -76,10 +82,17 @@ class PressedShareObjective(ShareObjective):
         if np.count_nonzero(shares) > 2:
             return self._mix(
                 shares,
-                ((weight, *(self.take(some) if self.balances(some) else (0.0, some, None))) for weight, some in split_contacts(shares)),
+                (
+                    (weight, *(self.take(some) if self.balances(some) else (0.0, some, None)))
+                    for weight, some in split_contacts(shares)
+                ),
             )
         moved = self._adapt_two(shares)
-        return shares if np.array_equal(moved, shares) else self._mix(shares, [(1.0, *self._weigh(moved))])
+        return (
+            shares
+            if np.array_equal(moved, shares)
+            else self._mix(shares, [(1.0, *self._weigh(moved))])
+        )
 
     def _adapt_two(self, shares: Vector) -> Vector:
         """Return shares of two contacts; of another number as they are."""
@@ -94,7 +107,9 @@ class PressedShareObjective(ShareObjective):
         moved[loaded] = 1.0 - share, share
         return moved if 0.0 <= share <= 1.0 else shares
 
-    def _mix(self, shares: Vector, found: Iterable[tuple[float, float, Vector, Vector | None]]) -> Vector:
+    def _mix(
+        self, shares: Vector, found: Iterable[tuple[float, float, Vector, Vector | None]]
+    ) -> Vector:
         """Return shares and push, the mean over sets of contacts, each with its weight and what ``take`` finds for it.
 
         For sets that do not bear, shares alone stand; where these have no push either, shares are as they were asked for.
@@ -124,7 +139,13 @@ class PressedShareObjective(ShareObjective):
             return 0.0, shares, None
         moved = self.press(shares, x)
         sureness, push = self.bear(moved)
-        return self.fitness(asked, x) * self.fitness(sureness, push) * self.keeping(shares, moved[: len(shares)]), moved, push
+        return (
+            self.fitness(asked, x)
+            * self.fitness(sureness, push)
+            * self.keeping(shares, moved[: len(shares)]),
+            moved,
+            push,
+        )
 
     def _weigh(self, moved: Vector) -> tuple[float, Vector, Vector | None]:
         """Return how fit shares are, these, and their push."""
@@ -173,7 +194,10 @@ class PressedShareObjective(ShareObjective):
 
     def most_force(self) -> float:
         """Return the norm of a push [N and N·m] from which on a set counts less: times its fitness it is never more."""
-        return FARTHEST * max(self.dynamics.unit_force, float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])))
+        return FARTHEST * max(
+            self.dynamics.unit_force,
+            float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])),
+        )
 
     def balances(self, shares: Vector) -> bool:
         """Whether the contacts that have shares can hold a body whatever its motion: two points cannot, but in the plane.
@@ -181,7 +205,11 @@ class PressedShareObjective(ShareObjective):
         Args:
             shares: (contacts,) shares.
         """
-        kinds = [surface.kind for surface, share in zip(self.dynamics.surfaces, shares, strict=True) if share > 0.0]
+        kinds = [
+            surface.kind
+            for surface, share in zip(self.dynamics.surfaces, shares, strict=True)
+            if share > 0.0
+        ]
         held = 1 if self.dynamics.robot.root == "planar" else 2
         return len(kinds) > held or any(kind != "point" for kind in kinds)
 
@@ -199,7 +227,10 @@ class PressedShareObjective(ShareObjective):
         dynamics, gravity = self.dynamics, self.dynamics.robot.model.gravity.linear
         if dynamics.robot.root not in FLOATING or not gravity.any():
             return shares
-        up, places = -gravity / np.linalg.norm(gravity), [dynamics.place(k) for k in range(len(shares))]
+        up, places = (
+            -gravity / np.linalg.norm(gravity),
+            [dynamics.place(k) for k in range(len(shares))],
+        )
         p_WB, force, moment = dynamics.total_wrench()
         pressing = float(up @ force)
         if not pressing > 0.0:
@@ -209,11 +240,20 @@ class PressedShareObjective(ShareObjective):
         flat = plane - np.outer(up, force @ plane / pressing)
         zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
         level = []
-        for (R, p), middle, ways in zip(places, self._corners.middles, self._corners.ways, strict=True):
-            level.append(np.column_stack(((R @ middle + p - p_WB) @ flat - zmp, (ways @ R.T @ flat).T)))
-        forces, ground = np.array([R.T @ force for R, _ in places]), np.array([ground_of(up, R) for R, _ in places])
+        for (R, p), middle, ways in zip(
+            places, self._corners.middles, self._corners.ways, strict=True
+        ):
+            level.append(
+                np.column_stack(((R @ middle + p - p_WB) @ flat - zmp, (ways @ R.T @ flat).T))
+            )
+        forces, ground = (
+            np.array([R.T @ force for R, _ in places]),
+            np.array([ground_of(up, R) for R, _ in places]),
+        )
         loaded = (shares > 0.0).astype(float)
-        found = self._corners.press(x, forces, level, loaded, ground)  # on the ground all of a contact may press, else its middle
+        found = self._corners.press(
+            x, forces, level, loaded, ground
+        )  # on the ground all of a contact may press, else its middle
         if found is None:
             self.lost = True
             return shares
@@ -234,13 +274,18 @@ class PressedShareObjective(ShareObjective):
             return None
         up, places = -gravity / np.linalg.norm(gravity), [dynamics.place(int(k)) for k in loaded]
         p_WB, force, moment = dynamics.total_wrench()
-        corners = [dynamics.surfaces[k].vertices @ R.T + (p - p_WB) for k, (R, p) in zip(loaded, places, strict=True)]
+        corners = [
+            dynamics.surfaces[k].vertices @ R.T + (p - p_WB)
+            for k, (R, p) in zip(loaded, places, strict=True)
+        ]
         along = _find_way(corners, up)
         pressing, upright = float(up @ force), min(ground_of(up, R) for R, _ in places)
         if not (along.any() and pressing > 0.0 and upright > 0.0):
             return None
         plane = np.column_stack((along, _turn(up, along)))
-        flat = plane - np.outer(up, force @ plane / pressing)  # along the total force to the height of the root
+        flat = plane - np.outer(
+            up, force @ plane / pressing
+        )  # along the total force to the height of the root
         zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
         return upright, zmp, corners[0] @ flat, corners[1] @ flat
 
@@ -289,7 +334,9 @@ def _find_way(corners: list[Matrix], up: Vector) -> Vector:
     between = corners[1].mean(axis=0) - corners[0].mean(axis=0)
     between -= up * (up @ between)
     across = [_turn(c[1] - c[0], up) for c in corners if len(c) == 2]
-    way = next((w for w in across if (w @ between) ** 2 > 0.5 * (w @ w) * (between @ between)), between)
+    way = next(
+        (w for w in across if (w @ between) ** 2 > 0.5 * (w @ w) * (between @ between)), between
+    )
     length, way = float(np.linalg.norm(way)), way * np.sign(way @ between)
     return way / length if length > SAME else np.zeros(3)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From an objective and the limits to an answer, for one rule on one ``ContactDynamics``."""
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ from scipy.linalg import lapack
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.compiled import CompiledTick
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
-from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, AnswerStatus, Evidence
+from humanoid_dynamics.resolution.evidence import (
+    RESIDUAL_TOLERANCE,
+    TORQUE_TOLERANCE,
+    AnswerStatus,
+    Evidence,
+)
 from humanoid_dynamics.resolution.fading import fade_of, split_shares
 from humanoid_dynamics.resolution.halves import URGENT, weigh_halves
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
@@ -20,16 +26,26 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
 UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
-STATUS_OF = (None, AnswerStatus.UNSUPPORTED, AnswerStatus.INFEASIBLE_CONTACT, AnswerStatus.SATURATED, AnswerStatus.OK)  # by verdict
+STATUS_OF = (
+    None,
+    AnswerStatus.UNSUPPORTED,
+    AnswerStatus.INFEASIBLE_CONTACT,
+    AnswerStatus.SATURATED,
+    AnswerStatus.OK,
+)  # by verdict
 MOST_USED = 1.0 + TORQUE_TOLERANCE
 PATHS = ("closed", "kkt", "svd", "qp", "qp_soft", "none")  # from the best to the worst
-Found = tuple[Vector, Vector, Vector, str, int, int]  # push, forces tau_0 - J'x, torques, path, rank of the equations, what is wrong
+Found = tuple[
+    Vector, Vector, Vector, str, int, int
+]  # push, forces tau_0 - J'x, torques, path, rank of the equations, what is wrong
 
 
 class Resolver:
     """One rule, ready to answer at every tick."""
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, compiled: bool = False) -> None:
+    def __init__(
+        self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, compiled: bool = False
+    ) -> None:
         """Take the memory.
 
         Args:
@@ -54,7 +70,10 @@ class Resolver:
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
         self._fade = fade_of(len(dynamics.parts)) if rule.limited and rule.continuous else 0.0
-        self._misses_per, self._lacking = miss_weights(dynamics), np.zeros(1)  # N, what the last answers with and without contacts lacked
+        self._misses_per, self._lacking = (
+            miss_weights(dynamics),
+            np.zeros(1),
+        )  # N, what the last answers with and without contacts lacked
         self._is_written = False
         self._compiled = self._compile() if compiled else None
 
@@ -77,10 +96,14 @@ class Resolver:
                 return self._certify(found, compiled.path, self._m, compiled.verdict, start, shares)
         return self._answer_carefully(shares, start)
 
-    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
+    @np.errstate(
+        all="ignore"
+    )  # what is not finite is told by the status; to say so takes time that loops do not need
     def _answer_carefully(self, shares: Vector, start: float) -> Answer:
         fades = any(0.0 < share < self._fade for share in shares.tolist())
-        x, forces, tau, path, rank, verdict = self._mix(shares) if fades else self._find_carefully(shares)
+        x, forces, tau, path, rank, verdict = (
+            self._mix(shares) if fades else self._find_carefully(shares)
+        )
         return self._certify((x, forces, tau), path, rank, verdict, start, shares)
 
     def _mix(self, shares: Vector) -> Found:
@@ -92,13 +115,28 @@ class Resolver:
             found.append(self._find_carefully(some))
             lacking.append(float(np.sqrt(self._misses_per @ found[-1][1][dynamics.bearing_v] ** 2)))
             dynamics.put_back(J, full_rank)
-        parts, weights, self._lacking = shares[(shares > 0.0) & (shares < self._fade)] / self._fade, np.zeros(len(found)), np.array(lacking)
+        parts, weights, self._lacking = (
+            shares[(shares > 0.0) & (shares < self._fade)] / self._fade,
+            np.zeros(len(found)),
+            np.array(lacking),
+        )
         weigh_halves(parts, self._lacking, weights, len(found), URGENT * dynamics.unit_force)
         counted = np.flatnonzero(weights)
-        x, forces, tau = (weights[counted] @ np.array([found[i][k] for i in counted]) for k in range(3))
-        tau = np.minimum(np.maximum(tau, -self._effort), self._effort)  # a mean of numbers may round beyond all of them
+        x, forces, tau = (
+            weights[counted] @ np.array([found[i][k] for i in counted]) for k in range(3)
+        )
+        tau = np.minimum(
+            np.maximum(tau, -self._effort), self._effort
+        )  # a mean of numbers may round beyond all of them
         path = max((found[i][3] for i in counted), key=PATHS.index)
-        return (x, forces, tau, path, found[0][4], ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+        return (
+            x,
+            forces,
+            tau,
+            path,
+            found[0][4],
+            ALL_WELL if self._is_fine(x, forces) else UNKNOWN,
+        )
 
     def _find_carefully(self, shares: Vector) -> Found:
         """Find an answer in plain arrays, whatever the rank and however large the numbers."""
@@ -120,8 +158,14 @@ class Resolver:
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
-    def _certify(  # noqa: PLR0917
-        self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float, shares: Vector
+    def _certify(
+        self,
+        found: tuple[Vector, Vector, Vector],
+        path: str,
+        rank: int,
+        verdict: int,
+        start: float,
+        shares: Vector,
     ) -> Answer:
         x, _, tau = found
         tau.setflags(write=False)
@@ -132,22 +176,29 @@ class Resolver:
         if status is None or (status is AnswerStatus.OK and not left.dot(left) <= self._tolerance):
             status = evidence.status()
         elif status is AnswerStatus.OK and (
-            evidence.measured is not None and next(self._dynamics.find_moving(x, evidence.measured), None) is not None
+            evidence.measured is not None
+            and next(self._dynamics.find_moving(x, evidence.measured), None) is not None
         ):
             status = AnswerStatus.INCONSISTENT_CONTACT
         if status is AnswerStatus.UNSUPPORTED:
-            evidence.shares = shares.tolist()  # what they mean for an answer is worked out when it is asked for
+            evidence.shares = (
+                shares.tolist()
+            )  # what they mean for an answer is worked out when it is asked for
             if self._fade > 0.0:
                 evidence.fading = self._tell_fading(shares)
         path = "unpressed" if self._objective.lost else path
-        certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
+        certificate = Certificate(
+            status, (path, rank, self._n - rank), perf_counter() - start, evidence
+        )
         return Answer(tau, certificate, evidence)
 
     def _tell_fading(self, shares: Vector) -> tuple[str, ...]:
         """Tell of each contact that fades what the motion lacks without it, and what with all of them."""
         fading = [k for k, share in enumerate(shares.tolist()) if 0.0 < share < self._fade]
         least, lacking = RESIDUAL_TOLERANCE * self._dynamics.unit_force, self._lacking.tolist()
-        amount = [f"{lack:.3g} N" if lack > least else "nothing" for lack in lacking[: 2 ** len(fading)]]
+        amount = [
+            f"{lack:.3g} N" if lack > least else "nothing" for lack in lacking[: 2 ** len(fading)]
+        ]
         return tuple(
             f"{self._dynamics.surfaces[k].name}: fades with a share of {shares[k]:.2g}; without it the others lack {amount[2**place]}, "
             f"with it in full {amount[0]}"
@@ -159,7 +210,13 @@ class Resolver:
         fast = self._objective.fast()
         if fast is None or not self._dynamics.best_rank:
             return None
-        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED, self._fade), self.rule.limited)
+        return CompiledTick(
+            self._dynamics,
+            self._rows,
+            fast,
+            (self._tolerance, MOST_USED, self._fade),
+            self.rule.limited,
+        )
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""
@@ -181,7 +238,11 @@ class Resolver:
         if info:
             return self._choose_carefully(shares)
         nothing = np.zeros(self._m)
-        solve = lambda g: lapack.dsytrs(factors, pivots, np.concatenate((g, nothing)), lower=1)[0][: self._n]  # noqa: E731
+
+        def solve(g: Vector) -> Vector:
+            found: Vector = lapack.dsytrs(factors, pivots, np.concatenate((g, nothing)), lower=1)[0]
+            return found[: self._n]
+
         return self._objective.settle(solution[: self._n], solve), "kkt", self._m
 
     def _choose_carefully(self, shares: Vector) -> tuple[Vector, str, int]:
@@ -199,7 +260,9 @@ class Resolver:
         if x is not None:
             return x, "closed", chosen.rank
         nothing = np.zeros(len(free))
-        x = self._objective.settle(chosen.x, lambda g: solve_constrained(self._objective.H, g, J_u.T, nothing).x)
+        x = self._objective.settle(
+            chosen.x, lambda g: solve_constrained(self._objective.H, g, J_u.T, nothing).x
+        )
         return x, chosen.path, chosen.rank
 
     def _holds(self, forces: Vector) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that a push has to keep, as loops: those of contacts, six numbers each, and those of torques, two for each.
 
 What these loops need of the memory is handed to them array by array: to hand on all of it at every step takes longer than the step.
@@ -10,9 +11,20 @@ from typing import NamedTuple
 from humanoid_dynamics.resolution.memory import Memory
 from humanoid_dynamics.resolution.small import BLOCK, add_row, add_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, four_of, larger_four, largest_of_four, put_four
+from humanoid_dynamics.spatial.fours import (
+    FOUR,
+    add_four,
+    four_alike,
+    four_in,
+    four_of,
+    larger_four,
+    largest_of_four,
+    put_four,
+)
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 
 
 class Rows(NamedTuple):
@@ -107,7 +119,10 @@ def larger(one: float, other: float) -> float:
 def first_of(y: Vector, number: float) -> int:
     """Return the place of the largest number, looking at eight at a time; some place where others are none."""
     i = 0
-    while i + BLOCK < len(y) and largest_of_four(larger_four(four_of(y, i), four_of(y, i + FOUR))) < number:
+    while (
+        i + BLOCK < len(y)
+        and largest_of_four(larger_four(four_of(y, i), four_of(y, i + FOUR))) < number
+    ):
         i += BLOCK
     while i < len(y) - 1 and y[i] != number:
         i += 1
@@ -138,7 +153,11 @@ def write_excess(x: Vector, rows: Rows, start: int, end: int) -> None:
         c = group if group < contacts else group - contacts
         first, size = rows.firsts[c], rows.firsts[c + 1] - rows.firsts[c]
         x_0, x_1, x_2 = x[first], x[first + 1], x[first + 2]
-        x_3, x_4, x_5 = x[first + 3] if size > 3 else 0.0, x[first + 4] if size > 4 else 0.0, x[first + 5] if size > 5 else 0.0
+        x_3, x_4, x_5 = (
+            x[first + 3] if size > 3 else 0.0,
+            x[first + 4] if size > 4 else 0.0,
+            x[first + 5] if size > 5 else 0.0,
+        )
         one, last = rows.ends[group], rows.ends[group + 1]
         whole = last - (last - one) % FOUR
         for i in range(one, whole, FOUR):
@@ -147,10 +166,18 @@ def write_excess(x: Vector, rows: Rows, start: int, end: int) -> None:
             over = add_four(add_four(over, x_4, four_in(A, 4, i)), x_5, four_in(A, 5, i))
             put_four(y, i, add_four(over, -1.0, four_of(b, i)))
         for i in range(whole, last):
-            y[i] = A[0, i] * x_0 + A[1, i] * x_1 + A[2, i] * x_2 + A[3, i] * x_3 + A[4, i] * x_4 + A[5, i] * x_5 - b[i]
+            y[i] = (
+                A[0, i] * x_0
+                + A[1, i] * x_1
+                + A[2, i] * x_2
+                + A[3, i] * x_3
+                + A[4, i] * x_4
+                + A[5, i] * x_5
+                - b[i]
+            )
 
 
-def bend_row(rows: Rows, row: int, N: Matrix, U: Matrix, rest: Vector, width: int) -> float:  # noqa: PLR0917
+def bend_row(rows: Rows, row: int, N: Matrix, U: Matrix, rest: Vector, width: int) -> float:
     """Write a row in the coordinates of ways to move.
 
     Args:

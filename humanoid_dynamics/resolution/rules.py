@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules that choose torques among all that are right, as values.
 
 A rule names an objective and says whether limits are kept.  A rule of your own is one more value:
@@ -21,7 +22,9 @@ from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
 from humanoid_dynamics.resolution.weights import Weights, as_value
 
 WRENCH_WEIGHT = 1e-6
-DEFAULT_RULE = "transition_limited"  # of every function, command, node and graph: it keeps all limits
+DEFAULT_RULE = (
+    "transition_limited"  # of every function, command, node and graph: it keeps all limits
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class LeastTorques:
 
     def __call__(self, dynamics: ContactDynamics) -> TorqueObjective:
         """Prepare the objective for a question."""
-        return TorqueObjective(dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench, scaled=self.scaled)
+        return TorqueObjective(
+            dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench, scaled=self.scaled
+        )
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -153,7 +158,9 @@ def find_rule(name: str | Rule) -> Rule:
     return RULES[name]
 
 
-def weighted_pseudo_inverse(wrench_weight: ArrayLike = 1.0, torque_weights: ArrayLike | None = None) -> Rule:
+def weighted_pseudo_inverse(
+    wrench_weight: ArrayLike = 1.0, torque_weights: ArrayLike | None = None
+) -> Rule:
     """Return the pseudo-inverse of torques and wrenches with weights of its own; its answer depends on units, hence on them.
 
     Args:
@@ -164,5 +171,16 @@ def weighted_pseudo_inverse(wrench_weight: ArrayLike = 1.0, torque_weights: Arra
     Returns:
         The rule; equal to another of the same weights.  Weights are checked where it meets a robot.
     """
-    objective = LeastTorques(as_value(wrench_weight), None if torque_weights is None else as_value(torque_weights), unit_wrench=True)
-    return Rule("weighted_pseudo_inverse", objective, False, False, "least squared torques and wrenches, weighted", "[BP, eq. 27]")
+    objective = LeastTorques(
+        as_value(wrench_weight),
+        None if torque_weights is None else as_value(torque_weights),
+        unit_wrench=True,
+    )
+    return Rule(
+        "weighted_pseudo_inverse",
+        objective,
+        False,
+        False,
+        "least squared torques and wrenches, weighted",
+        "[BP, eq. 27]",
+    )

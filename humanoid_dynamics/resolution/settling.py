@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights that keep a push bounded and take nothing from least torques.
 
 A straight leg bears load without torque: torques alone then choose no push, and small weights of pushes do.  Two things keep these from
@@ -11,12 +12,23 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import LIGHT, PART, Memory, open_memory
 from humanoid_dynamics.resolution.parallel import Question
-from humanoid_dynamics.resolution.small import add, dot, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.small import (
+    add,
+    dot,
+    factor_cholesky,
+    solve_transposed,
+    solve_upper,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("settle",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "settle",
+)  # of the parts of kernels here, those that are not copied to where they are called
 CLEAR = 3e-3  # share of its diagonal from which on a pivot tells of no digits lost
-SURE, DOUBTFUL = 1e-6, 1e-8  # the same from which on it needs no weights, and up to which it needs all of them
+SURE, DOUBTFUL = (
+    1e-6,
+    1e-8,
+)  # the same from which on it needs no weights, and up to which it needs all of them
 MOST_PASSES = 20
 SETTLED = 1e-24  # share of the square of all torques that may still change
 

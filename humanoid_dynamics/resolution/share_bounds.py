@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far torques can move while shares move by so much, from shares that are known: see ``bound_torque_step``."""
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ ALL_THAT_BEARS = "what leaves may be all that bears"
 
 
 @np.errstate(all="ignore")  # what is not finite is no bound
-def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, pressed: bool) -> tuple[Vector, str]:
+def bound_share_step(
+    dynamics: ContactDynamics, shares: Vector, steps: Vector, pressed: bool
+) -> tuple[Vector, str]:
     """Bound the change of all coordinates' forces, (nv,), from shares that are known; tell which contacts are why where there is none.
 
     Args:
@@ -34,12 +37,20 @@ def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, p
     steps = np.minimum(steps, steps.sum() - steps)
     found: Vector = np.zeros(dynamics.robot.nv)
     if pressed:
-        found[dynamics.span] = _PressedStep.of(PressedShareObjective(dynamics), shares, steps).bound()
+        found[dynamics.span] = _PressedStep.of(
+            PressedShareObjective(dynamics), shares, steps
+        ).bound()
     else:
         share_map = build_share_map(dynamics, ShareObjective(dynamics), shares + steps)
-        found[dynamics.span] = share_map.bound(dynamics.J, shares, move_shares(steps, dynamics.size))
+        found[dynamics.span] = share_map.bound(
+            dynamics.J, shares, move_shares(steps, dynamics.size)
+        )
     found[np.isnan(found)] = np.inf
-    leaving = ", ".join(surface.name for surface, loaded in zip(dynamics.surfaces, shares + steps, strict=True) if loaded)
+    leaving = ", ".join(
+        surface.name
+        for surface, loaded in zip(dynamics.surfaces, shares + steps, strict=True)
+        if loaded
+    )
     return found, "" if np.isfinite(found).all() else f"{leaving}: {ALL_THAT_BEARS}"
 
 
@@ -54,7 +65,9 @@ def follow_any(dynamics: ContactDynamics, steps: Vector) -> Vector:
     """
     objective, rates = PressedShareObjective(dynamics), push_rates(dynamics)
     push = objective.bear(np.array((1.0, 0.0)))[1]
-    if push is None or not objective.is_near(np.abs(push) + np.abs(rates[1] - rates[0]).max(axis=0)):
+    if push is None or not objective.is_near(
+        np.abs(push) + np.abs(rates[1] - rates[0]).max(axis=0)
+    ):
         return np.ones(2)
     return np.minimum(STEEPEST * steps, 1.0)
 
@@ -84,9 +97,17 @@ class _PressedStep:
     def of(cls, objective: PressedShareObjective, shares: Vector, steps: Vector) -> _PressedStep:
         """Find what shares alone do."""
         dynamics = objective.dynamics
-        moved = build_share_map(dynamics, objective, shares + steps).bound(dynamics.J, shares, move_shares(steps, dynamics.size))
+        moved = build_share_map(dynamics, objective, shares + steps).bound(
+            dynamics.J, shares, move_shares(steps, dynamics.size)
+        )
         x = objective.bear(shares)[1]
-        return cls(objective, shares, steps, moved if x is None else x @ dynamics.J, np.full_like(moved, np.inf) if x is None else moved)
+        return cls(
+            objective,
+            shares,
+            steps,
+            moved if x is None else x @ dynamics.J,
+            np.full_like(moved, np.inf) if x is None else moved,
+        )
 
     def bound(self) -> Vector:
         """Bound the change of forces, (width,)."""
@@ -112,7 +133,9 @@ class _PressedStep:
             middle = part @ forces
             turned += weight * passing * np.ptp(forces, axis=0)
             if before is not None:
-                turned += max(high[size - 1] - now[size - 1], now[size - 1] - low[size - 1]) * np.abs(middle - before)
+                turned += max(
+                    high[size - 1] - now[size - 1], now[size - 1] - low[size - 1]
+                ) * np.abs(middle - before)
             before = middle
             weights += (weight * highest).tolist()
             bounds += [bound for bound, _ in found]
@@ -123,11 +146,20 @@ class _PressedStep:
         shares, steps = np.zeros(len(self.shares)), np.zeros(len(self.shares))
         shares[some] = np.maximum(self.shares[some], LITTLE)
         whole, inside = shares.sum(), float(self.steps[some].sum())
-        passing = min(inside, float(self.steps.sum()) - inside)  # from what is in the set to what is not
+        passing = min(
+            inside, float(self.steps.sum()) - inside
+        )  # from what is in the set to what is not
         part = shares[some] / whole
-        others = np.minimum((1.0 - part) * self.steps[some] + part * (inside - self.steps[some]), self.steps[some] + part * passing)
+        others = np.minimum(
+            (1.0 - part) * self.steps[some] + part * (inside - self.steps[some]),
+            self.steps[some] + part * passing,
+        )
         steps[some] = np.minimum(others / max(whole - passing, LITTLE), 1.0)
-        return self._bound_answer(shares / whole, steps) if self.objective.balances(shares) else (self.moved, self.alone)
+        return (
+            self._bound_answer(shares / whole, steps)
+            if self.objective.balances(shares)
+            else (self.moved, self.alone)
+        )
 
     def _bound_answer(self, shares: Vector, steps: Vector) -> tuple[Vector, Vector]:
         """Bound the change of one answer; return its forces too."""
@@ -143,9 +175,14 @@ class _PressedStep:
         answer = fitness * forces + (1.0 - fitness) * self.alone
         aside = np.abs(self.alone - answer) + self.moved
         most = objective.most_force() * np.linalg.norm(objective.of_contacts[:, None] * J, axis=0)
-        return np.minimum(np.maximum(np.abs(forces - answer) + moved, aside), most + np.maximum(np.abs(answer), aside)), answer
+        return np.minimum(
+            np.maximum(np.abs(forces - answer) + moved, aside),
+            most + np.maximum(np.abs(answer), aside),
+        ), answer
 
-    def _bound_push(self, shares: Vector, steps: Vector, taken: Vector, push: Vector) -> tuple[Vector, bool]:
+    def _bound_push(
+        self, shares: Vector, steps: Vector, taken: Vector, push: Vector
+    ) -> tuple[Vector, bool]:
         """Bound the change of forces of a push; tell whether it counts in full all the time."""
         objective, contacts = self.objective, len(shares)
         dynamics, loaded = objective.dynamics, shares + steps
@@ -159,12 +196,18 @@ class _PressedStep:
                 return np.full(len(self.moved), np.inf), False
             wanted = objective.bear(shares)[1]
             near = wanted is not None and objective.is_near(np.abs(wanted) + apart)
-            moves = self._press(loaded, apart) if len(taken) > contacts else move_shares(steps, size)
+            moves = (
+                self._press(loaded, apart) if len(taken) > contacts else move_shares(steps, size)
+            )
             start = taken[contacts:] if len(taken) > contacts else None
             kept = objective.keeping(loaded, np.maximum(taken[:contacts] - moves.steps, 0.0))
-        bound = share_map.bound(np.hstack((dynamics.J, np.eye(size))), taken[:contacts], moves, start)
+        bound = share_map.bound(
+            np.hstack((dynamics.J, np.eye(size))), taken[:contacts], moves, start
+        )
         width = len(self.moved)
-        return bound[:width], near and kept >= 1.0 and objective.is_near(np.abs(push) + bound[width:])
+        return bound[:width], near and kept >= 1.0 and objective.is_near(
+            np.abs(push) + bound[width:]
+        )
 
     def _press(self, loaded: Vector, apart: Vector) -> Moves:
         """Return how far what presses inside may move: no farther than the push that is wanted moves what is nearest to it."""
@@ -174,7 +217,9 @@ class _PressedStep:
         ways: Matrix = np.zeros((dynamics.size, len(objective.tilts)))
         ways[objective.tilts, range(len(objective.tilts))] = LEVER * strength
         farthest = np.array([2.0 * objective.reach[row] / LEVER for row in objective.tilts])
-        return Moves(np.where(loaded > 0.0, min(far, 1.0), 0.0), ways, np.minimum(far, farthest), far)
+        return Moves(
+            np.where(loaded > 0.0, min(far, 1.0), 0.0), ways, np.minimum(far, farthest), far
+        )
 
 
 def _follow(objective: PressedShareObjective, shares: Vector, steps: Vector) -> Vector:
@@ -186,25 +231,36 @@ def _follow(objective: PressedShareObjective, shares: Vector, steps: Vector) -> 
     rolls = len({objective.dynamics.surfaces[k].kind for k in loaded}) > 1
     upright, zmp, one, other = ground
     step = float(steps[loaded].min())
-    change = step + upright * (bound_pressed_share(float(shares[loaded[1]]), step, zmp, one, other, rolls) - step)
+    change = step + upright * (
+        bound_pressed_share(float(shares[loaded[1]]), step, zmp, one, other, rolls) - step
+    )
     return np.where(shares + steps > 0.0, change, 0.0)
 
 
-def _weigh_sets(shares: Vector, steps: Vector, sets: list[list[int]]) -> tuple[Vector, Vector, float]:
+def _weigh_sets(
+    shares: Vector, steps: Vector, sets: list[list[int]]
+) -> tuple[Vector, Vector, float]:
     """Return the most that each set of one size may weigh, what it weighs, and which part of the weights may pass from some to others.
 
     A set weighs one over the sum of all products of shares over its own, in which contacts of both cancel.
     """
     contacts = np.array([[float(k in some) for k in range(len(shares))] for some in sets])
-    apart = np.maximum(contacts[None] - contacts[:, None], 0.0)  # (of the set, other set, contact of the other alone)
+    apart = np.maximum(
+        contacts[None] - contacts[:, None], 0.0
+    )  # (of the set, other set, contact of the other alone)
     low, high = np.maximum(shares - steps, 0.0), np.maximum(shares + steps, LITTLE)
     own = np.swapaxes(apart, 0, 1)
     highest, lowest = (
-        1.0 / (np.prod(one**apart, axis=2) / np.prod(other**own, axis=2)).sum(axis=1) for one, other in ((low, high), (high, low))
+        1.0 / (np.prod(one**apart, axis=2) / np.prod(other**own, axis=2)).sum(axis=1)
+        for one, other in ((low, high), (high, low))
     )
     now = np.maximum(shares, LITTLE)
     weights = 1.0 / (np.prod(now**apart, axis=2) / np.prod(now**own, axis=2)).sum(axis=1)
-    passing = min(float(np.maximum(highest - weights, 0.0).sum()), float(np.maximum(weights - lowest, 0.0).sum()), 1.0)
+    passing = min(
+        float(np.maximum(highest - weights, 0.0).sum()),
+        float(np.maximum(weights - lowest, 0.0).sum()),
+        1.0,
+    )
     return highest, weights / weights.sum(), passing
 
 

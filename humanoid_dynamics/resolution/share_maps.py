@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a push can move while shares move by so much: rules of shares on contacts of any kind, from shares that are known.
 
 With shares s the push is x = x_t + C J mu, with targets x_t linear in s, compliances C = diag(c) linear in s, and multipliers of
@@ -49,7 +50,11 @@ class Moves:
         of_shares, of_ways = np.split(rates, [len(self.steps)], axis=1)
         loaded = np.flatnonzero(self.steps)
         apart = np.abs(of_shares[:, loaded, None] - of_shares[:, None, loaded])
-        found = np.min(np.tensordot(apart, self.steps[loaded], (1, 0)), axis=1, initial=np.inf if len(loaded) else 0.0)
+        found = np.min(
+            np.tensordot(apart, self.steps[loaded], (1, 0)),
+            axis=1,
+            initial=np.inf if len(loaded) else 0.0,
+        )
         found += np.abs(of_ways) @ self.parts
         if np.isfinite(self.radius):
             found = np.minimum(found, self.radius * np.linalg.norm(self._center(rates), axis=1))
@@ -63,13 +68,19 @@ class Moves:
         """
         centered = self._center(rates)
         found = float(np.linalg.norm(centered, axis=0) @ np.append(self.steps, self.parts))
-        return min(found, self.radius * float(np.linalg.norm(centered, 2))) if np.isfinite(self.radius) else found
+        return (
+            min(found, self.radius * float(np.linalg.norm(centered, 2)))
+            if np.isfinite(self.radius)
+            else found
+        )
 
     def _center(self, rates: Matrix) -> Matrix:
         """Take the mean from the rates of shares that change; others have none."""
         centered, loaded = np.array(rates), np.flatnonzero(self.steps)
         centered[:, : len(self.steps)] = 0.0
-        centered[:, loaded] = rates[:, loaded] - rates[:, loaded].sum(axis=1, keepdims=True) / max(len(loaded), 1)
+        centered[:, loaded] = rates[:, loaded] - rates[:, loaded].sum(axis=1, keepdims=True) / max(
+            len(loaded), 1
+        )
         return centered
 
 
@@ -129,7 +140,12 @@ class ShareMap:
         w = -J.T @ E
         v = np.linalg.solve(K, w)
         moved = moves.longest(np.linalg.solve(L, w))
-        turned = float(sum(d * moves.longest(np.linalg.solve(L, change @ v)) for d, change in zip(steps, changes, strict=True)))
+        turned = float(
+            sum(
+                d * moves.longest(np.linalg.solve(L, change @ v))
+                for d, change in zip(steps, changes, strict=True)
+            )
+        )
         found = moves.farthest(T.T @ (E + c[:, None] * (J @ v)))
         for d, part, own in zip(steps, yielding, mine.T, strict=True):
             found += d * moved * np.linalg.norm(np.linalg.solve(L, part @ T[own]), axis=0)
@@ -143,7 +159,9 @@ def _factor(low: Matrix, K: Matrix) -> Matrix | None:
     return None if info or np.any(L.diagonal() ** 2 < SUPPORT * K.diagonal()) else np.asarray(L)
 
 
-def build_share_map(dynamics: ContactDynamics, objective: ShareObjective, loaded: Vector) -> ShareMap:
+def build_share_map(
+    dynamics: ContactDynamics, objective: ShareObjective, loaded: Vector
+) -> ShareMap:
     """Return how shares make pushes at the last update.
 
     Args:
@@ -155,8 +173,18 @@ def build_share_map(dynamics: ContactDynamics, objective: ShareObjective, loaded
     owner, force = np.zeros(dynamics.size, dtype=np.intp), np.zeros(dynamics.size, dtype=bool)
     for k, part in enumerate(dynamics.parts):
         owner[part], force[part.start : part.start + 3] = k, True
-    bearing = any(surface.kind == "face" and bears > 0.0 for surface, bears in zip(dynamics.surfaces, loaded, strict=True))
+    bearing = any(
+        surface.kind == "face" and bears > 0.0
+        for surface, bears in zip(dynamics.surfaces, loaded, strict=True)
+    )
     rows = slice(3, 6) if bearing else slice(0, 6)
     targets = np.column_stack([objective.target(share) for share in np.eye(contacts)])
     compliance = np.where(force, 0.0 if bearing else RIGID_LEVER**-2, 1.0)
-    return ShareMap(dynamics.J[:, rows], dynamics.free[rows], targets, owner, compliance, np.eye(3) if bearing else np.zeros((6, 6)))
+    return ShareMap(
+        dynamics.J[:, rows],
+        dynamics.free[rows],
+        targets,
+        owner,
+        compliance,
+        np.eye(3) if bearing else np.zeros((6, 6)),
+    )

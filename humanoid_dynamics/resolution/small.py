@@ -1,11 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small, dense linear algebra as loops, for kernels that numba compiles: a call of LAPACK costs more than the work it does here."""
 
 from __future__ import annotations
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.fours import FOUR, add_four, add_products, four_alike, four_in, four_of, put_four, put_four_in, sum_four
+from humanoid_dynamics.spatial.fours import (
+    FOUR,
+    add_four,
+    add_products,
+    four_alike,
+    four_in,
+    four_of,
+    put_four,
+    put_four_in,
+    sum_four,
+)
 
-APART: tuple[str, ...] = ("factor_cholesky", "solve_transposed", "solve_upper")  # of the parts here, those that are not copied
+APART: tuple[str, ...] = (
+    "factor_cholesky",
+    "solve_transposed",
+    "solve_upper",
+)  # of the parts here, those that are not copied
 BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
 
 
@@ -33,7 +48,10 @@ def add(one: Vector, factor: float, other: Vector, size: int) -> None:
 
 def add_block(one: Vector, factor: float, other: Vector) -> None:
     """Add a multiple of ``BLOCK`` entries: a number of them that the compiler knows beforehand takes no loop."""
-    first, second = add_four(four_of(one, 0), factor, four_of(other, 0)), add_four(four_of(one, FOUR), factor, four_of(other, FOUR))
+    first, second = (
+        add_four(four_of(one, 0), factor, four_of(other, 0)),
+        add_four(four_of(one, FOUR), factor, four_of(other, FOUR)),
+    )
     put_four(one, 0, first)
     put_four(one, FOUR, second)
 
@@ -70,7 +88,7 @@ def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
         d[k] += factor * A[row, k]
 
 
-def add_rows(d: Vector, factors: Vector, A: Matrix, first: int, count: int, size: int) -> None:  # noqa: PLR0917
+def add_rows(d: Vector, factors: Vector, A: Matrix, first: int, count: int, size: int) -> None:
     """Add multiples of rows to a vector, all rows to four entries at a time: nothing waits until the entries are in memory."""
     whole = size - size % FOUR
     for k in range(0, whole, FOUR):

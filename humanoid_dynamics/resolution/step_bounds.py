@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torque steps where load passes between contacts: bounded beforehand, and measured at every switch [BP, sec. 3.1.3]."""
 
 from __future__ import annotations
@@ -73,7 +74,11 @@ class SwitchBound(StepBound):
 
 
 def bound_switch_steps(
-    robot: RobotModel, schedule: ContactSchedule, motion: Motion, dt: float, rule: str | Rule = DEFAULT_RULE
+    robot: RobotModel,
+    schedule: ContactSchedule,
+    motion: Motion,
+    dt: float,
+    rule: str | Rule = DEFAULT_RULE,
 ) -> tuple[SwitchBound, ...]:
     """Bound, beforehand, the step that torques can make from just before each switch of a schedule to a time later.
 
@@ -94,15 +99,22 @@ def bound_switch_steps(
     steps = np.minimum(schedule.share_rates() * (dt + INSTANT), 1.0)
     for t in schedule.switches():
         q, v, a = motion(t)
-        step = bound_torque_step(robot, State(q, v), a, schedule.surfaces, steps, rule, load=schedule.shares(t - INSTANT))
-        touching = zip(schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True)
+        step = bound_torque_step(
+            robot, State(q, v), a, schedule.surfaces, steps, rule, load=schedule.shares(t - INSTANT)
+        )
+        touching = zip(
+            schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True
+        )
         names = tuple(name for name, before, after in touching if before != after)
         found.append(SwitchBound(step.bound, step.reason, t, names))
     return tuple(found)
 
 
 def measure_switch_steps(
-    robot: RobotModel, schedule: ContactSchedule, motion: Motion, rules: Iterable[str | Rule] = tuple(RULES)
+    robot: RobotModel,
+    schedule: ContactSchedule,
+    motion: Motion,
+    rules: Iterable[str | Rule] = tuple(RULES),
 ) -> tuple[SwitchStep, ...]:
     """Measure how far the torques of each rule jump at every switch of a schedule.
 
@@ -123,12 +135,15 @@ def measure_switch_steps(
     for t in schedule.switches():
         q, v, a = motion(t)
         for solver in solvers:
-            before, after = (solver.solve(q, v, a, _shares(solver.rule, schedule, t, late)).tau for late in (False, True))
+            before, after = (
+                solver.solve(q, v, a, _shares(solver.rule, schedule, t, late)).tau
+                for late in (False, True)
+            )
             found.append(SwitchStep(solver.rule.name, t, read_only(after - before)))
     return tuple(found)
 
 
-def bound_torque_step(  # noqa: PLR0917
+def bound_torque_step(
     robot: RobotModel,
     state: State,
     a: ArrayLike,
@@ -209,7 +224,9 @@ def _bound_any(dynamics: ContactDynamics, steps: Vector, rule: Rule) -> Vector:
 
 
 def _tell_infinite(bound: Vector) -> tuple[Vector, str]:
-    return bound, "" if np.isfinite(bound).all() else "a motor has no limit, or a step of a share none"
+    return bound, "" if np.isfinite(
+        bound
+    ).all() else "a motor has no limit, or a step of a share none"
 
 
 def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> str:
@@ -233,12 +250,16 @@ def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> 
     return "" if dynamics.full_rank else "no contact"
 
 
-def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule) -> tuple[Vector, str]:
+def _bound_known(
+    dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule
+) -> tuple[Vector, str]:
     """Bound the steps of torques, (na,), from shares that are known; a motor within limits has at most its limit on either side."""
     driven = dynamics.driven_v
     if rule.limited:
         return _tell_infinite(2.0 * np.asarray(dynamics.robot.limits.effort[driven]))
-    bound, reason = bound_share_step(dynamics, shares, steps, rule.objective is PressedShareObjective)
+    bound, reason = bound_share_step(
+        dynamics, shares, steps, rule.objective is PressedShareObjective
+    )
     return bound[driven], reason
 
 

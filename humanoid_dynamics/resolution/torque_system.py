@@ -1,13 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system of the rules of least torques, as loops: what torques have in common with parts of the push, and the push under equations."""
 
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.small import BLOCK, dot, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.small import (
+    BLOCK,
+    dot,
+    factor_cholesky,
+    solve_transposed,
+    solve_upper,
+)
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 RIGHT = BLOCK - 1  # column of the right-hand side
 
 
@@ -47,7 +56,10 @@ def write_products(H: Matrix, i: int, j: int, columns: Matrix, weights: Vector) 
     for k in range(len(weights)):
         others = add_four(nothing, weights[k], four_in(columns, k, j))
         one, two = add_four(one, columns[k, i], others), add_four(two, columns[k, i + 1], others)
-        three, last = add_four(three, columns[k, i + 2], others), add_four(last, columns[k, i + 3], others)
+        three, last = (
+            add_four(three, columns[k, i + 2], others),
+            add_four(last, columns[k, i + 3], others),
+        )
     put_four_in(H, i, j, one)
     put_four_in(H, i + 1, j, two)
     put_four_in(H, i + 2, j, three)
@@ -78,7 +90,10 @@ def substitute(M: Memory) -> None:
     """Solve U'Z = (J_u, g) in place, and write Z'Z to ``S``."""
     U, Z, K, nothing, n = M.U, M.Z, M.S, four_alike(0.0), M.sizes.n
     for i in range(n):
-        one, two = add_four(nothing, U[i, i], four_in(Z, i, 0)), add_four(nothing, U[i, i], four_in(Z, i, FOUR))
+        one, two = (
+            add_four(nothing, U[i, i], four_in(Z, i, 0)),
+            add_four(nothing, U[i, i], four_in(Z, i, FOUR)),
+        )
         put_four_in(Z, i, 0, one)
         put_four_in(Z, i, FOUR, two)
         for j in range(i + 1, n):
@@ -87,6 +102,9 @@ def substitute(M: Memory) -> None:
     for k in range(M.sizes.m):
         one, two = nothing, nothing
         for i in range(n):
-            one, two = add_four(one, Z[i, k], four_in(Z, i, 0)), add_four(two, Z[i, k], four_in(Z, i, FOUR))
+            one, two = (
+                add_four(one, Z[i, k], four_in(Z, i, 0)),
+                add_four(two, Z[i, k], four_in(Z, i, FOUR)),
+            )
         put_four_in(K, k, 0, one)
         put_four_in(K, k, FOUR, two)

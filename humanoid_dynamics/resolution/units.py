@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Units of the forces that act on the coordinates of a robot."""
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ def coordinate_units(robot: RobotModel) -> tuple[str, ...]:
     units = []
     for joint in robot.joints:
         for coordinate in joint.coordinates:
-            slides = joint.kind == "prismatic" or (len(joint.coordinates) > 1 and coordinate.endswith((".vx", ".vy", ".vz")))
+            slides = joint.kind == "prismatic" or (
+                len(joint.coordinates) > 1 and coordinate.endswith((".vx", ".vy", ".vz"))
+            )
             units.append("N" if slides else "N·m")
     return tuple(units)

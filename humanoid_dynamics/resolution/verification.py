@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An answer verified from what it publishes alone: torques, wrenches, and Pinocchio's recursion on a robot of its own."""
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ ROUNDING = 1e-12  # of the largest torque of free motion
 RANK = 1e-10  # of the largest singular value
 
 
-def verify(evidence: Evidence, tau: ArrayLike, wrenches: Mapping[str, AnyWrench], ground: AnyGround) -> Evidence:
+def verify(
+    evidence: Evidence, tau: ArrayLike, wrenches: Mapping[str, AnyWrench], ground: AnyGround
+) -> Evidence:
     """Return evidence for torques and wrenches that shares nothing with how they were found but the robot and the question.
 
     The residual is that of ``pin.rnea`` with the wrenches as external forces, less torques and known forces; of each wrench only what its
@@ -50,7 +53,9 @@ def verify(evidence: Evidence, tau: ArrayLike, wrenches: Mapping[str, AnyWrench]
     pin.forwardKinematics(robot.model, data, q, v, a)
     pin.updateFramePlacements(robot.model, data)
     grounds = dynamics.grounds if ground is None else find_grounds(ground, names)
-    motion = ContactMotion(robot.model, data, dynamics.surfaces, [cone.basis for cone in dynamics.cones], grounds)
+    motion = ContactMotion(
+        robot.model, data, dynamics.surfaces, [cone.basis for cone in dynamics.cones], grounds
+    )
     measured = motion.bound(*_measure(dynamics, data, grounds))
     x, pushes = np.zeros(dynamics.size), pin.StdVec_Force()
     pushes.extend([pin.Force.Zero() for _ in range(robot.model.njoints)])
@@ -58,10 +63,14 @@ def verify(evidence: Evidence, tau: ArrayLike, wrenches: Mapping[str, AnyWrench]
         if surface.name in wrenches:
             R_WC, frame = data.oMf[surface.frame].rotation, robot.model.frames[surface.frame]
             f, m = np.split(_as_numbers(surface.name, wrenches[surface.name]), 2)
-            x[part] = np.linalg.lstsq(cone.basis, np.concatenate((R_WC.T @ f, R_WC.T @ m)), rcond=None)[0]
+            x[part] = np.linalg.lstsq(
+                cone.basis, np.concatenate((R_WC.T @ f, R_WC.T @ m)), rcond=None
+            )[0]
             pushes[frame.parentJoint] += frame.placement.act(pin.Force(cone.basis @ x[part]))
     inner, torn = _inner_rows(dynamics, q, v, a)
-    left = np.array(pin.rnea(robot.model, data, q, v, a, pushes)) - (0.0 if force is None else force)
+    left = np.array(pin.rnea(robot.model, data, q, v, a, pushes)) - (
+        0.0 if force is None else force
+    )
     left[robot.actuated_v] -= torques
     if len(inner):
         x[dynamics.size - len(inner) :] = np.linalg.lstsq(inner.T, left, rcond=RANK)[0]
@@ -75,15 +84,28 @@ def verify(evidence: Evidence, tau: ArrayLike, wrenches: Mapping[str, AnyWrench]
 
 
 def _as_numbers(name: str, wrench: AnyWrench) -> Vector:
-    return np.concatenate((wrench.f_W, wrench.m_W)) if isinstance(wrench, ContactWrench) else check_vector(name, wrench, 6)
+    return (
+        np.concatenate((wrench.f_W, wrench.m_W))
+        if isinstance(wrench, ContactWrench)
+        else check_vector(name, wrench, 6)
+    )
 
 
-def _measure(dynamics: ContactDynamics, data: pin.Data, grounds: Mapping[str, Ground]) -> tuple[Vector, Vector, Vector]:
+def _measure(
+    dynamics: ContactDynamics, data: pin.Data, grounds: Mapping[str, Ground]
+) -> tuple[Vector, Vector, Vector]:
     """Return speeds and accelerations along what surfaces hold, and heights of corners above their ground."""
-    model, speeds, accelerations, heights = dynamics.robot.model, [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+    model, speeds, accelerations, heights = (
+        dynamics.robot.model,
+        [np.zeros(0)],
+        [np.zeros(0)],
+        [np.zeros(0)],
+    )
     for surface, cone in zip(dynamics.surfaces, dynamics.cones, strict=True):
         speeds.append(cone.basis.T @ pin.getFrameVelocity(model, data, surface.frame, LOCAL).vector)
-        accelerations.append(cone.basis.T @ pin.getFrameAcceleration(model, data, surface.frame, LOCAL).vector)
+        accelerations.append(
+            cone.basis.T @ pin.getFrameAcceleration(model, data, surface.frame, LOCAL).vector
+        )
         if surface.name in grounds:
             ground = grounds[surface.name]
             corners = np.array([data.oMf[surface.frame].act(corner) for corner in surface.vertices])

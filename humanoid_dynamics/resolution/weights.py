@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights of squares: one number, one for each, or a symmetric, positive definite matrix."""
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ def as_value(weights: ArrayLike) -> Weights:
         weights: A number, a vector or a matrix.
     """
     listed = np.asarray(weights, dtype=np.float64).tolist()
-    return listed if isinstance(listed, float) else tuple(tuple(row) if isinstance(row, list) else row for row in listed)
+    return (
+        listed
+        if isinstance(listed, float)
+        else tuple(tuple(row) if isinstance(row, list) else row for row in listed)
+    )
 
 
 def build_weights(name: str, weights: ArrayLike, size: int) -> Matrix:
@@ -40,10 +45,20 @@ def build_weights(name: str, weights: ArrayLike, size: int) -> Matrix:
     """
     values = np.asarray(weights, dtype=np.float64)
     whole = np.diag(np.broadcast_to(values, size)) if values.shape in {(), (size,)} else values
-    fits = whole.shape == (size, size) and bool(np.isfinite(values).all()) and np.array_equal(whole, whole.T)
-    if not fits or not np.all(values.diagonal() > 0.0 if values.ndim > 1 else values > 0.0) or (size and lapack.dpotrf(whole)[1]):
+    fits = (
+        whole.shape == (size, size)
+        and bool(np.isfinite(values).all())
+        and np.array_equal(whole, whole.T)
+    )
+    if (
+        not fits
+        or not np.all(values.diagonal() > 0.0 if values.ndim > 1 else values > 0.0)
+        or (size and lapack.dpotrf(whole)[1])
+    ):
         expected = f"a positive, finite number, ({size},) of them, or a symmetric, positive definite ({size}, {size}) matrix"
-        raise ShapeError(name, f"{values}" if values.ndim == 0 else f"shape {values.shape}", expected)
+        raise ShapeError(
+            name, f"{values}" if values.ndim == 0 else f"shape {values.shape}", expected
+        )
     return np.array(whole)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .bag_reader import Bag as Bag
 from .bag_reader import Series as Series
 from .bag_reader import is_bag as is_bag

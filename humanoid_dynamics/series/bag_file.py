@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags as files: messages as bytes in, under topics with a type, as ``ros2 bag``, Foxglove and PlotJuggler read them, and out again."""
 
 from __future__ import annotations
@@ -38,8 +39,14 @@ class BagFile:
             if path.is_dir() and path.suffix == FILE:
                 raise IsADirectoryError(f"{path} is a folder")
             part = path.suffix == FILE
-            self._scratch = Path(tempfile.mkdtemp(prefix=f"{path.stem}.", suffix=".part", dir=path.parent)) if part else None
-            self._writer = _open_writer(path if self._scratch is None else self._scratch / path.stem)
+            self._scratch = (
+                Path(tempfile.mkdtemp(prefix=f"{path.stem}.", suffix=".part", dir=path.parent))
+                if part
+                else None
+            )
+            self._writer = _open_writer(
+                path if self._scratch is None else self._scratch / path.stem
+            )
         except (OSError, _writer_error()) as cause:
             raise RecordError(str(path), f"cannot be written: {cause}") from cause
 
@@ -61,7 +68,9 @@ class BagFile:
         """
         if topic not in self._connections:
             qos = [_describe_qos(latched=latched)]
-            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=self._store, offered_qos_profiles=qos)
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, typestore=self._store, offered_qos_profiles=qos
+            )
         return self._connections[topic]
 
     def write(self, connection: Any, stamp: int, raw: bytes) -> None:
@@ -107,16 +116,28 @@ class BagPlay:
             self._reader = AnyReader([path])
             self._reader.open()
         except (*BROKEN, *errors_of_rosbags()) as cause:
-            raise RecordError(self._origin, f"cannot be read as a bag: {explain_fault(path, cause)}") from cause
+            raise RecordError(
+                self._origin, f"cannot be read as a bag: {explain_fault(path, cause)}"
+            ) from cause
         wanted = {f"/{topic.lstrip('/')}" for topic in topics}
         missing = sorted(wanted - set(self._reader.topics))
         if missing:
             known = ", ".join(self._reader.topics) or "none"
-            raise RecordError(self._origin, f"has no topic {', '.join(missing)}; its topics are {known}")
-        chosen = [connection for connection in self._reader.connections if not wanted or connection.topic in wanted]
+            raise RecordError(
+                self._origin, f"has no topic {', '.join(missing)}; its topics are {known}"
+            )
+        chosen = [
+            connection
+            for connection in self._reader.connections
+            if not wanted or connection.topic in wanted
+        ]
         self.topics = {connection.topic: connection.msgtype for connection in chosen}
-        self.latched = frozenset(connection.topic for connection in chosen if _is_latched(connection))
-        self.start, self.end = (self._reader.start_time, self._reader.end_time) if chosen else (0, 0)
+        self.latched = frozenset(
+            connection.topic for connection in chosen if _is_latched(connection)
+        )
+        self.start, self.end = (
+            (self._reader.start_time, self._reader.end_time) if chosen else (0, 0)
+        )
         self._chosen = chosen
 
     def messages(self, start: int = 0) -> Iterator[tuple[str, int, bytes]]:
@@ -130,12 +151,19 @@ class BagPlay:
         """
         if not self._chosen:
             return
-        faults = (*BROKEN, *errors_of_rosbags())  # found now: the generator may be closed when nothing can be imported any more
+        faults = (
+            *BROKEN,
+            *errors_of_rosbags(),
+        )  # found now: the generator may be closed when nothing can be imported any more
         try:
-            for connection, stamp, raw in self._reader.messages(connections=self._chosen, start=start or None):
+            for connection, stamp, raw in self._reader.messages(
+                connections=self._chosen, start=start or None
+            ):
                 yield connection.topic, stamp, bytes(raw)
         except faults as cause:
-            raise RecordError(self._origin, f"cannot be read on: {explain_fault(self._path, cause)}") from cause
+            raise RecordError(
+                self._origin, f"cannot be read on: {explain_fault(self._path, cause)}"
+            ) from cause
 
     def close(self) -> None:
         """Give the file back."""
@@ -145,7 +173,10 @@ class BagPlay:
 def _is_latched(connection: Any) -> bool:
     from rosbags.interfaces import QosDurability
 
-    return any(qos.durability == QosDurability.TRANSIENT_LOCAL for qos in getattr(connection.ext, "offered_qos_profiles", ()))
+    return any(
+        qos.durability == QosDurability.TRANSIENT_LOCAL
+        for qos in getattr(connection.ext, "offered_qos_profiles", ())
+    )
 
 
 def _open_writer(folder: Path) -> Any:
@@ -166,9 +197,24 @@ def _writer_error() -> type[Exception]:
 
 
 def _describe_qos(*, latched: bool) -> Any:
-    from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
 
     never = QosTime(9223372036, 854775807)  # what rosbag2 writes for it
     durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
     last = (QosLiveliness.AUTOMATIC, never, False)
-    return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE, durability, never, never, *last)
+    return Qos(
+        QosHistory.KEEP_LAST,
+        1 if latched else 10,
+        QosReliability.RELIABLE,
+        durability,
+        never,
+        never,
+        *last,
+    )

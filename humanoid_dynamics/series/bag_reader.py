@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags of ROS 2 as arrays: what joints, odometry, contacts and named numbers said, topic by topic."""
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import MissingExtraError, RecordError
-from humanoid_dynamics.series.bounded_reading import bound_rosbags, check_size, find_limit, measure_folder
+from humanoid_dynamics.series.bounded_reading import (
+    bound_rosbags,
+    check_size,
+    find_limit,
+    measure_folder,
+)
 from humanoid_dynamics.series.messages import (
     ARRAY,
     BASE_TRAJECTORY,
@@ -35,7 +41,18 @@ METADATA = "metadata.yaml"
 NUMBERS = frozenset({JOINT_STATE, ODOMETRY, WRENCH_STAMPED, ARRAY})
 WHOLE = frozenset({STRING, TRAJECTORY, BASE_TRAJECTORY})
 BROKEN: tuple[type[Exception], ...] = (  # what a flipped bit of a bag can lead to
-    *(OSError, ValueError, AssertionError, AttributeError, LookupError, TypeError, ArithmeticError, MemoryError, RuntimeError, EOFError),
+    *(
+        OSError,
+        ValueError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ArithmeticError,
+        MemoryError,
+        RuntimeError,
+        EOFError,
+    ),
     struct.error,
 )
 SPARE = (0, 4, 8)
@@ -94,8 +111,16 @@ class Bag:
         new = {f"/{old.lstrip('/')}": f"/{name.lstrip('/')}" for old, name in names.items()}
         for old in new:
             if old not in self.topics:
-                raise RecordError(self.origin, f"has no topic {old}; its topics are {', '.join(self.topics) or 'none'}")
-        return Bag(self.origin, _rename(self.topics, new), _rename(self.series, new), _rename(self.messages, new))
+                raise RecordError(
+                    self.origin,
+                    f"has no topic {old}; its topics are {', '.join(self.topics) or 'none'}",
+                )
+        return Bag(
+            self.origin,
+            _rename(self.topics, new),
+            _rename(self.series, new),
+            _rename(self.messages, new),
+        )
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the topics of a type that hold messages.
@@ -103,7 +128,11 @@ class Bag:
         Args:
             kind: The type.
         """
-        return [topic for topic, found in self.topics.items() if found == kind and (topic in self.series or topic in self.messages)]
+        return [
+            topic
+            for topic, found in self.topics.items()
+            if found == kind and (topic in self.series or topic in self.messages)
+        ]
 
 
 class _Rows:
@@ -117,7 +146,10 @@ class _Rows:
 
     def close(self) -> Series:
         sizes = self.form.sizes
-        fields = (np.frombuffer(bytes(data)).reshape(len(self.stamps), size) for data, size in zip(self.bytes, sizes, strict=True))
+        fields = (
+            np.frombuffer(bytes(data)).reshape(len(self.stamps), size)
+            for data, size in zip(self.bytes, sizes, strict=True)
+        )
         stamps = self.stamps if any(self.stamps) else self.taken
         return Series(self.form, np.array(stamps, dtype=np.int64), tuple(fields))
 
@@ -131,12 +163,17 @@ class _Topic:
         self.groups: dict[Form, _Rows] = {}
 
     def take(self, stamp: int, raw: bytes) -> None:
-        template, found = self._template, None if self._template is None else self._template.decode(raw)
+        template, found = (
+            self._template,
+            None if self._template is None else self._template.decode(raw),
+        )
         if template is None or found is None:
             message = self._deserialize(raw)
             template = self._template = build_template(find_form(message, self._kind))
             # One written another way is encoded anew: big-endian, or with bytes between its numbers that mean nothing.
-            found = template.decode(raw) or template.decode(bytes(self._store.serialize_cdr(message, self._kind)))
+            found = template.decode(raw) or template.decode(
+                bytes(self._store.serialize_cdr(message, self._kind))
+            )
         if found is None and self._kind == ARRAY:
             return  # of several dimensions, which no table of ours has
         if found is None:
@@ -162,7 +199,11 @@ class _Topic:
 
 def _rename(part: Mapping[str, Held], names: Mapping[str, str]) -> dict[str, Held]:
     """Return what topics hold, under their new names; what had such a name before goes."""
-    return {names.get(topic, topic): held for topic, held in part.items() if topic in names or topic not in names.values()}
+    return {
+        names.get(topic, topic): held
+        for topic, held in part.items()
+        if topic in names or topic not in names.values()
+    }
 
 
 def is_bag(path: Path) -> bool:
@@ -204,10 +245,14 @@ def read_bag(path: Path) -> Bag:
             topics = {connection.topic: connection.msgtype for connection in reader.connections}
             return Bag(origin, topics, *_collect(reader, find_limit(measure_folder(path))))
     except (*BROKEN, *errors_of_rosbags()) as cause:
-        raise RecordError(origin, f"cannot be read as a bag: {explain_fault(path, cause)}") from cause
+        raise RecordError(
+            origin, f"cannot be read as a bag: {explain_fault(path, cause)}"
+        ) from cause
 
 
-def _collect(reader: Any, limit: int) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
+def _collect(
+    reader: Any, limit: int
+) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
     numbers: dict[str, _Topic] = {}
     messages: dict[str, list[tuple[int, Any]]] = {}
     total = 0
@@ -215,14 +260,22 @@ def _collect(reader: Any, limit: int) -> tuple[dict[str, list[Series]], dict[str
         total += len(raw)
         check_size("all messages together", total, limit)
         if connection.msgtype in NUMBERS:
-            numbers.setdefault(connection.topic, _Topic(connection.msgtype, reader.typestore)).take(stamp, bytes(raw))
+            numbers.setdefault(connection.topic, _Topic(connection.msgtype, reader.typestore)).take(
+                stamp, bytes(raw)
+            )
         else:
-            messages.setdefault(connection.topic, []).append((stamp, reader.deserialize(raw, connection.msgtype)))
-    return {topic: [rows.close() for rows in taken.groups.values()] for topic, taken in numbers.items()}, messages
+            messages.setdefault(connection.topic, []).append(
+                (stamp, reader.deserialize(raw, connection.msgtype))
+            )
+    return {
+        topic: [rows.close() for rows in taken.groups.values()] for topic, taken in numbers.items()
+    }, messages
 
 
 def _wanted(reader: Any) -> Iterator[tuple[Any, int, bytes]]:
-    wanted = [connection for connection in reader.connections if connection.msgtype in NUMBERS | WHOLE]
+    wanted = [
+        connection for connection in reader.connections if connection.msgtype in NUMBERS | WHOLE
+    ]
     return iter(reader.messages(connections=wanted)) if wanted else iter(())
 
 
@@ -233,7 +286,9 @@ def errors_of_rosbags() -> tuple[type[Exception], ...]:
     from rosbags.serde import SerdeError
     from rosbags.typesys import TypesysError
 
-    zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    zstd: Any = import_module(
+        "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    )
     return (AnyReaderError, ReaderError, SerdeError, TypesysError, zstd.ZstdError)
 
 

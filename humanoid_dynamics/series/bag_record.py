@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A record from the bag it was written into, number by number."""
 
 from __future__ import annotations
@@ -8,7 +9,14 @@ import numpy as np
 
 from humanoid_dynamics.errors import RecordError
 from humanoid_dynamics.series.bag_reader import Bag, Series
-from humanoid_dynamics.series.bag_writer import ABOUT, DESCRIPTION, EXACT, JOINTS, name_bodies, name_patches
+from humanoid_dynamics.series.bag_writer import (
+    ABOUT,
+    DESCRIPTION,
+    EXACT,
+    JOINTS,
+    name_bodies,
+    name_patches,
+)
 from humanoid_dynamics.series.layout import STATE, WRENCH, Layout, parse_layout
 from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.series.sink import MemorySink
@@ -29,7 +37,10 @@ def record_from_bag(bag: Bag) -> Record:
     """
     if ABOUT not in bag.messages:
         listed = ", ".join(f"{topic} ({kind})" for topic, kind in bag.topics.items()) or "none"
-        raise RecordError(bag.origin, f"is a bag without {ABOUT}, which a record of simulate has; its topics are {listed}")
+        raise RecordError(
+            bag.origin,
+            f"is a bag without {ABOUT}, which a record of simulate has; its topics are {listed}",
+        )
     about: dict[str, str] = {}
     starts: list[tuple[int, Layout]] = []
     try:
@@ -62,7 +73,10 @@ def _add_part(bag: Bag, layout: Layout, span: tuple[int, int], sink: MemorySink)
     expected = {name: len(columns) for name, columns in layout.columns.items()}
     for name, size in expected.items():
         if name not in tables or tables[name].shape[1] != size:
-            raise RecordError(bag.origin, f"table {name!r} has {tables[name].shape[1] if name in tables else 0} columns, expected {size}")
+            raise RecordError(
+                bag.origin,
+                f"table {name!r} has {tables[name].shape[1] if name in tables else 0} columns, expected {size}",
+            )
     whole = {name: np.ascontiguousarray(tables[name]) for name in expected}
     for k, instant in enumerate(t.tolist()):
         sink.write(instant, {name: values[k] for name, values in whole.items()})
@@ -80,7 +94,10 @@ def _read_state(bag: Bag, layout: Layout, span: tuple[int, int], count: int) -> 
                     tables[name][:, getattr(joint, name)] = values[:, k]
     for topic, body in zip(name_bodies(layout), layout.bodies, strict=True):
         pose, _, twist, _ = _rows(bag, topic, span, count)
-        tables["q"][:, body.q : body.q + 7], tables["v"][:, body.v : body.v + len(WRENCH)] = pose, twist
+        tables["q"][:, body.q : body.q + 7], tables["v"][:, body.v : body.v + len(WRENCH)] = (
+            pose,
+            twist,
+        )
     return tables
 
 
@@ -92,7 +109,8 @@ def _rows(bag: Bag, topic: str, span: tuple[int, int], count: int | None) -> tup
     if len(parts) != 1 or (count is not None and received != count):
         expected, listed = "some" if count is None else str(count), ", ".join(bag.topics)
         raise RecordError(
-            bag.origin, f"topic {topic} has {received} messages in {len(parts)} forms, expected {expected} in one; topics: {listed}"
+            bag.origin,
+            f"topic {topic} has {received} messages in {len(parts)} forms, expected {expected} in one; topics: {listed}",
         )
     return parts[0].fields
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records as bags: MCAP with the messages of ROS 2, written as they come.
 
     /joint_states             sensor_msgs/JointState       joints of one freedom; effort is that of motors and drives
@@ -88,7 +89,11 @@ class BagSink:
             self._bag.write(connection, stamp, template.encode(stamp, fill(t, rows)))
         if self._frames is not None and stamp >= self._drawn:
             frames, template_tf = self._frames
-            self._bag.write(self._bag.connect(TRANSFORMS, TF), stamp, template_tf.encode(stamp, frames.place(rows["q"])))
+            self._bag.write(
+                self._bag.connect(TRANSFORMS, TF),
+                stamp,
+                template_tf.encode(stamp, frames.place(rows["q"])),
+            )
             self._drawn = stamp + DRAWN
 
     def close(self) -> None:
@@ -101,7 +106,9 @@ class BagSink:
         text = json.dumps({"about": told, "layout": json.loads(layout.dump())})
         self._bag.write(self._bag.connect(ABOUT, STRING, latched=True), stamp, encode_text(text))
         if urdf and not self._told:
-            self._bag.write(self._bag.connect(DESCRIPTION, STRING, latched=True), stamp, encode_text(urdf))
+            self._bag.write(
+                self._bag.connect(DESCRIPTION, STRING, latched=True), stamp, encode_text(urdf)
+            )
         self._announced, self._told = None, True
 
 
@@ -116,16 +123,29 @@ def list_topics(layout: Layout) -> list[tuple[str, Form, Fill]]:
     """
     topics: list[tuple[str, Form, Fill]] = []
     if layout.joints:
-        topics.append((JOINTS, joint_state_form([joint.name for joint in layout.joints]), _fill_joints(layout)))
+        topics.append(
+            (
+                JOINTS,
+                joint_state_form([joint.name for joint in layout.joints]),
+                _fill_joints(layout),
+            )
+        )
     for topic, body in zip(name_bodies(layout), layout.bodies, strict=True):
         topics.append((topic, odometry_form(WORLD, body.link), _fill_body(body.q, body.v)))
     for k, (topic, patch) in enumerate(zip(name_patches(layout), layout.patches, strict=True)):
-        topics.append((topic, wrench_form(patch.frame), _fill_slice("wrench", slice(6 * k, 6 * k + 6))))
+        topics.append(
+            (topic, wrench_form(patch.frame), _fill_slice("wrench", slice(6 * k, 6 * k + 6)))
+        )
     for name in layout.numbers:
-        topics.append((f"/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None))))
+        topics.append(
+            (f"/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None)))
+        )
     topics.append((f"/{EXACT}", array_form((TIME, *layout.columns.get(EXACT, ()))), _fill_audit))
     if not layout.is_plain:
-        topics += [(f"/state/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None))) for name in STATE]
+        topics += [
+            (f"/state/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None)))
+            for name in STATE
+        ]
     return topics
 
 
@@ -165,7 +185,10 @@ def _tell_apart(topics: list[str]) -> list[str]:
 
 
 def _fill_joints(layout: Layout) -> Fill:
-    q, v = (np.array([getattr(joint, field) for joint in layout.joints], dtype=np.intp) for field in ("q", "v"))
+    q, v = (
+        np.array([getattr(joint, field) for joint in layout.joints], dtype=np.intp)
+        for field in ("q", "v")
+    )
     driven = np.array([k for k, joint in enumerate(layout.joints) if joint.tau >= 0], dtype=np.intp)
     tau = np.array([joint.tau for joint in layout.joints if joint.tau >= 0], dtype=np.intp)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of what a file may unpack to: declared sizes are checked before anything is allocated, and unpacking stops at them."""
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def check_size(what: str, size: int, limit: int) -> None:
         ReadLimitError: Naming both, and what raises the limit.
     """
     if not 0 <= size <= limit:
-        raise ReadLimitError(f"{what} has {size} bytes, expected at most {limit}; {LIMIT_VARIABLE} raises the limit")
+        raise ReadLimitError(
+            f"{what} has {size} bytes, expected at most {limit}; {LIMIT_VARIABLE} raises the limit"
+        )
 
 
 def check_lines(lines: list[str]) -> None:
@@ -57,7 +60,9 @@ def check_lines(lines: list[str]) -> None:
     """
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
-            raise ReadLimitError(f"line {number} has {len(line)} characters, expected at most {LONGEST_LINE}")
+            raise ReadLimitError(
+                f"line {number} has {len(line)} characters, expected at most {LONGEST_LINE}"
+            )
 
 
 def inflate(make: Any, data: bytes, what: str, limit: int) -> bytes:
@@ -108,7 +113,11 @@ class BoundedZstd:
     def open(self, file: Any, mode: str = "rb") -> Any:
         """Open a compressed file."""
         opened = self._module.open(file, mode)
-        return _BoundedStream(opened, find_limit(os.fstat(file.fileno()).st_size)) if "r" in mode else opened
+        return (
+            _BoundedStream(opened, find_limit(os.fstat(file.fileno()).st_size))
+            if "r" in mode
+            else opened
+        )
 
 
 class _BoundedStream:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records in files, by ending when written and by content when read."""
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def load_record(path: str | Path) -> Record:
         return record_from_bag(read_bag(path))
     if path.is_dir():
         listed = ", ".join(sorted(entry.name for entry in path.iterdir())[:SHOWN]) or "nothing"
-        raise RecordError(str(path), f"is a folder without metadata.yaml; it holds {listed}; expected {KINDS}")
+        raise RecordError(
+            str(path), f"is a folder without metadata.yaml; it holds {listed}; expected {KINDS}"
+        )
     with path.open("rb") as file:
         head = file.read(SHOWN)
     if head.startswith(ZIP):

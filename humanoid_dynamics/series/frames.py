@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the links of a robot are, for those who draw it: each joint of its URDF as a frame in the frame before it.
 
 Bodies that move freely stand in the frame of the world.  Joints that the record has no single number for are left out, with all that hangs
@@ -97,15 +98,31 @@ def find_frames(layout: Layout, urdf: str, world: str) -> Frames:
             continue
         leader = _attribute(joint, "mimic", "joint") or joint.get("name", "")
         if leader in columns:
-            scale = (float(_attribute(joint, "mimic", "multiplier") or 1.0), float(_attribute(joint, "mimic", "offset") or 0.0))
+            scale = (
+                float(_attribute(joint, "mimic", "multiplier") or 1.0),
+                float(_attribute(joint, "mimic", "offset") or 0.0),
+            )
             axis = _numbers(_attribute(joint, "axis", "xyz") or "1 0 0")
-            hinges.append(Hinge(edge, origin, axis / np.linalg.norm(axis), kind == "prismatic", columns[leader], scale))
-    return Frames(world, tuple((body.link, body.q) for body in layout.bodies), tuple(hinges), tuple(fixed))
+            hinges.append(
+                Hinge(
+                    edge,
+                    origin,
+                    axis / np.linalg.norm(axis),
+                    kind == "prismatic",
+                    columns[leader],
+                    scale,
+                )
+            )
+    return Frames(
+        world, tuple((body.link, body.q) for body in layout.bodies), tuple(hinges), tuple(fixed)
+    )
 
 
 def _list_joints(urdf: str) -> list[etree._Element]:
     try:
-        root = etree.fromstring(urdf.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
+        root = etree.fromstring(
+            urdf.encode(), etree.XMLParser(resolve_entities=False, no_network=True)
+        )
     except etree.XMLSyntaxError:
         return []
     return list(root.findall("{*}joint"))
@@ -122,7 +139,9 @@ def _numbers(text: str) -> Vector:
 
 def _read_origin(joint: etree._Element) -> Origin:
     xyz, rpy = (_numbers(_attribute(joint, "origin", name) or "0 0 0") for name in ("xyz", "rpy"))
-    roll, pitch, yaw = (_turn(axis, float(angle)) for axis, angle in zip(np.eye(3), rpy, strict=True))
+    roll, pitch, yaw = (
+        _turn(axis, float(angle)) for axis, angle in zip(np.eye(3), rpy, strict=True)
+    )
     return xyz, _multiply(yaw, _multiply(pitch, roll))
 
 

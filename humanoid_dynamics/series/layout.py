@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a sample of a record is made of: its tables with their columns, and what in them is a joint, a body, a contact."""
 
 from __future__ import annotations
@@ -88,7 +89,11 @@ class Layout:
             twice = [name for k, name in enumerate(names) if name in names[:k]]
             if twice:
                 raise RecordError("layout", f"table {table!r} has two columns named {twice[0]!r}")
-        object.__setattr__(self, "columns", MappingProxyType({name: tuple(names) for name, names in self.columns.items()}))
+        object.__setattr__(
+            self,
+            "columns",
+            MappingProxyType({name: tuple(names) for name, names in self.columns.items()}),
+        )
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -110,7 +115,9 @@ class Layout:
                 "columns": dict(self.columns),
                 "joints": [[joint.name, joint.q, joint.v, joint.tau] for joint in self.joints],
                 "bodies": [[body.link, body.q, body.v] for body in self.bodies],
-                "patches": [[patch.name, patch.frame, patch.corners.tolist()] for patch in self.patches],
+                "patches": [
+                    [patch.name, patch.frame, patch.corners.tolist()] for patch in self.patches
+                ],
             }
         )
 
@@ -133,7 +140,9 @@ def parse_layout(text: str) -> Layout:
             {name: tuple(columns) for name, columns in content["columns"].items()},
             tuple(JointPlace(*entry) for entry in content["joints"]),
             tuple(BodyPlace(*entry) for entry in content["bodies"]),
-            tuple(Patch(name, frame, np.array(corners)) for name, frame, corners in content["patches"]),
+            tuple(
+                Patch(name, frame, np.array(corners)) for name, frame, corners in content["patches"]
+            ),
         )
     except (KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"is no layout of a record: {cause!r}") from cause

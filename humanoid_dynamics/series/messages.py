@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of ROS 2 as bytes, without ROS.
 
 Messages of one topic differ in their stamp and their numbers alone.  One is encoded whole, by ``rosbags``; in all others these places are
@@ -22,8 +23,15 @@ STAMP = struct.Struct("<iI")
 STAMP_AT = 4  # behind the head of the encoding
 FLOAT = 8
 JOINT_STATE, ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
-WRENCH_STAMPED, ARRAY, STRING = "geometry_msgs/msg/WrenchStamped", "std_msgs/msg/Float64MultiArray", "std_msgs/msg/String"
-TRAJECTORY, BASE_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory", "trajectory_msgs/msg/MultiDOFJointTrajectory"
+WRENCH_STAMPED, ARRAY, STRING = (
+    "geometry_msgs/msg/WrenchStamped",
+    "std_msgs/msg/Float64MultiArray",
+    "std_msgs/msg/String",
+)
+TRAJECTORY, BASE_TRAJECTORY = (
+    "trajectory_msgs/msg/JointTrajectory",
+    "trajectory_msgs/msg/MultiDOFJointTrajectory",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,9 @@ class Form:
     sizes: tuple[int, ...]
 
 
-def joint_state_form(names: Sequence[str], sizes: tuple[int, int, int] | None = None, frame: str = "") -> Form:
+def joint_state_form(
+    names: Sequence[str], sizes: tuple[int, int, int] | None = None, frame: str = ""
+) -> Form:
     """Return the form of a JointState: position, velocity and effort, each of all joints or empty.
 
     Args:
@@ -127,7 +137,9 @@ class Template:
         if raw[at:] != self.raw[at:]:
             return None
         sec, nanosec = STAMP.unpack_from(raw, STAMP_AT) if stamped else (0, 0)
-        return sec * NANO + nanosec, [np.frombuffer(raw, np.float64, count, start) for start, count in self.fields]
+        return sec * NANO + nanosec, [
+            np.frombuffer(raw, np.float64, count, start) for start, count in self.fields
+        ]
 
 
 @lru_cache(maxsize=1)
@@ -155,7 +167,9 @@ def build_template(form: Form) -> Template:
         The template, with all numbers zero.
     """
     store = load_types()
-    marks = np.split(np.random.default_rng(1).standard_normal(sum(form.sizes)), np.cumsum(form.sizes)[:-1])
+    marks = np.split(
+        np.random.default_rng(1).standard_normal(sum(form.sizes)), np.cumsum(form.sizes)[:-1]
+    )
     marked = bytes(store.serialize_cdr(_build_message(store.types, form, marks), form.kind))
     fields = tuple((marked.index(mark.tobytes()) if len(mark) else 0, len(mark)) for mark in marks)
     raw = bytearray(marked)
@@ -183,30 +197,44 @@ def find_form(message: Any, kind: str) -> Form:
     """
     if kind == ARRAY:
         labels = [dimension.label for dimension in message.layout.dim]
-        return Form(kind, "", tuple(labels[0].split(",")) if len(labels) == 1 else (), (len(message.data),))
+        return Form(
+            kind, "", tuple(labels[0].split(",")) if len(labels) == 1 else (), (len(message.data),)
+        )
     frame = message.header.frame_id
     if kind == JOINT_STATE:
-        return joint_state_form(message.name, (len(message.position), len(message.velocity), len(message.effort)), frame)
+        return joint_state_form(
+            message.name, (len(message.position), len(message.velocity), len(message.effort)), frame
+        )
     return odometry_form(frame, message.child_frame_id) if kind == ODOMETRY else wrench_form(frame)
 
 
 def _build_message(types: Any, form: Form, values: Sequence[Vector]) -> Any:
     """Return a message that holds these numbers."""
     if form.kind == ARRAY:
-        dimension = types["std_msgs/msg/MultiArrayDimension"](",".join(form.names), *form.sizes, *form.sizes)
-        return types[ARRAY](types["std_msgs/msg/MultiArrayLayout"]([dimension] if form.names else [], 0), values[0])
+        dimension = types["std_msgs/msg/MultiArrayDimension"](
+            ",".join(form.names), *form.sizes, *form.sizes
+        )
+        return types[ARRAY](
+            types["std_msgs/msg/MultiArrayLayout"]([dimension] if form.names else [], 0), values[0]
+        )
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), form.frame)
     if form.kind == JOINT_STATE:
         return types[JOINT_STATE](header, list(form.names), *values)
     if form.kind == WRENCH_STAMPED:
         return types[WRENCH_STAMPED](header, _pair(types, "Wrench", "Vector3", values[0]))
     place, turn = values[0][:3].tolist(), values[0][3:].tolist()
-    pose = types["geometry_msgs/msg/Pose"](types["geometry_msgs/msg/Point"](*place), types["geometry_msgs/msg/Quaternion"](*turn))
+    pose = types["geometry_msgs/msg/Pose"](
+        types["geometry_msgs/msg/Point"](*place), types["geometry_msgs/msg/Quaternion"](*turn)
+    )
     posed = types["geometry_msgs/msg/PoseWithCovariance"](pose, values[1])
-    moved = types["geometry_msgs/msg/TwistWithCovariance"](_pair(types, "Twist", "Vector3", values[2]), values[3])
+    moved = types["geometry_msgs/msg/TwistWithCovariance"](
+        _pair(types, "Twist", "Vector3", values[2]), values[3]
+    )
     return types[ODOMETRY](header, form.names[0], posed, moved)
 
 
 def _pair(types: Any, kind: str, part: str, values: Vector) -> Any:
     vector = types[f"geometry_msgs/msg/{part}"]
-    return types[f"geometry_msgs/msg/{kind}"](vector(*values[:3].tolist()), vector(*values[3:].tolist()))
+    return types[f"geometry_msgs/msg/{kind}"](
+        vector(*values[:3].tolist()), vector(*values[3:].tolist())
+    )

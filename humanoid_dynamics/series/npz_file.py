@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records as numpy archives, written as they come: memory does not grow with the length of a run.
 
     t                   (n,) instants [s]
@@ -33,7 +34,18 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 COLUMNS = "_columns"
 BROKEN = (  # what a flipped bit of an archive can lead to
-    *(OSError, ValueError, EOFError, AttributeError, KeyError, TypeError, OverflowError, MemoryError, NotImplementedError, RuntimeError),
+    *(
+        OSError,
+        ValueError,
+        EOFError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+        NotImplementedError,
+        RuntimeError,
+    ),
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 FAST = 1  # level of compression
@@ -80,19 +92,25 @@ class NpzSink:
             layouts = {str(row): layout.dump() for row, layout in self._spool.layouts.items()}
             for name, content in (("about", self._about), ("layouts", layouts)):
                 with _entry(archive, name) as file:
-                    np.lib.format.write_array(file, np.array(json.dumps(content)), allow_pickle=False)
+                    np.lib.format.write_array(
+                        file, np.array(json.dumps(content)), allow_pickle=False
+                    )
         self._spool.close()
         os.replace(part, self._path)
 
     def _pack(self, archive: zipfile.ZipFile, name: str, columns: tuple[str, ...]) -> None:
         shape = (len(self._spool),) if name == TIME else (len(self._spool), len(columns))
         with _entry(archive, name) as file:
-            np.lib.format.write_array_header_2_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+            np.lib.format.write_array_header_2_0(
+                file, {"descr": "<f8", "fortran_order": False, "shape": shape}
+            )
             for block in self._spool.blocks(name):
                 file.write(block.tobytes())
         if name != TIME:
             with _entry(archive, name + COLUMNS) as file:
-                np.lib.format.write_array(file, np.array(columns, dtype=np.str_), allow_pickle=False)
+                np.lib.format.write_array(
+                    file, np.array(columns, dtype=np.str_), allow_pickle=False
+                )
 
     def _make_stream(self) -> BinaryIO:
         return cast("BinaryIO", tempfile.TemporaryFile(dir=self._path.parent))
@@ -115,7 +133,9 @@ def load_archive(path: Path) -> dict[str, NDArray[np.generic]]:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             if len(members) > MOST_MEMBERS:
-                raise ReadLimitError(f"it has {len(members)} members, expected at most {MOST_MEMBERS}")
+                raise ReadLimitError(
+                    f"it has {len(members)} members, expected at most {MOST_MEMBERS}"
+                )
             check_size("the unpacked archive", sum(member.file_size for member in members), limit)
             for member in members:
                 with archive.open(member) as entry:
@@ -130,7 +150,9 @@ def _declared_size(entry: IO[bytes]) -> int:
     if entry.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
         return 0
     major, _ = entry.read(2)
-    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    read = (
+        np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    )
     shape, _, dtype = read(entry)
     if any(length < 0 for length in shape):
         raise ReadLimitError(f"an array of shape {shape}, expected lengths of at least zero")
@@ -159,17 +181,28 @@ def read_npz_record(path: Path) -> Record:
     missing = [name for name in (TIME, "about", "layouts") if name not in arrays]
     if missing:
         listed = ", ".join(arrays) or "none"
-        raise RecordError(origin, f"is a numpy archive without {', '.join(missing)}; its keys are {listed}; a record of simulate has them")
+        raise RecordError(
+            origin,
+            f"is a numpy archive without {', '.join(missing)}; its keys are {listed}; a record of simulate has them",
+        )
     try:
-        layouts = {int(row): parse_layout(text) for row, text in json.loads(str(arrays["layouts"])).items()}
+        layouts = {
+            int(row): parse_layout(text) for row, text in json.loads(str(arrays["layouts"])).items()
+        }
         about = json.loads(str(arrays["about"]))
     except (ValueError, AttributeError) as cause:
         raise RecordError(origin, f"its layouts cannot be read: {cause}") from cause
     tables = {}
     for name in (key.removesuffix(COLUMNS) for key in arrays if key.endswith(COLUMNS)):
         if name not in arrays:
-            raise RecordError(origin, f"names the columns of table {name!r}, but has none; its keys are {', '.join(arrays)}")
-        tables[name] = Table(tuple(str(column) for column in arrays[name + COLUMNS]), np.asarray(arrays[name], dtype=np.float64))
+            raise RecordError(
+                origin,
+                f"names the columns of table {name!r}, but has none; its keys are {', '.join(arrays)}",
+            )
+        tables[name] = Table(
+            tuple(str(column) for column in arrays[name + COLUMNS]),
+            np.asarray(arrays[name], dtype=np.float64),
+        )
     return Record(about, np.asarray(arrays[TIME], dtype=np.float64), tables, layouts)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A record: what went on, sample by sample, in tables with named columns."""
 
 from __future__ import annotations
@@ -69,11 +70,16 @@ class Record:
         late = np.flatnonzero(~(np.diff(self.t) > 0.0))
         if late.size:
             row = int(late[0]) + 1
-            raise RecordError(origin, f"row {row}: {self.t[row]:.9g} s comes after {self.t[row - 1]:.9g} s; times must ascend")
+            raise RecordError(
+                origin,
+                f"row {row}: {self.t[row]:.9g} s comes after {self.t[row - 1]:.9g} s; times must ascend",
+            )
         for name, table in self.tables.items():
             if table.values.shape != (len(self.t), len(table.columns)):
                 expected = (len(self.t), len(table.columns))
-                raise RecordError(origin, f"table {name!r} has shape {table.values.shape}, expected {expected}")
+                raise RecordError(
+                    origin, f"table {name!r} has shape {table.values.shape}, expected {expected}"
+                )
 
     def __len__(self) -> int:
         return len(self.t)

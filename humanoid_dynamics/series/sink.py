@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where samples go: into memory or into a file, one by one."""
 
 from __future__ import annotations
@@ -56,14 +57,20 @@ class Spool:
     def layouts(self) -> dict[int, Layout]:
         """First row -> layout; one that no sample followed is left out."""
         starts = np.cumsum([0, *self._counts]).tolist()
-        return {start: layout for start, (layout, _), count in zip(starts, self._parts, self._counts, strict=False) if count}
+        return {
+            start: layout
+            for start, (layout, _), count in zip(starts, self._parts, self._counts, strict=False)
+            if count
+        }
 
     def __len__(self) -> int:
         return sum(self._counts)
 
     def begin(self, layout: Layout) -> None:
         """Take note of what the samples to come are made of."""
-        self._parts.append((layout, {name: self._make_stream() for name in (TIME, *layout.columns)}))
+        self._parts.append(
+            (layout, {name: self._make_stream() for name in (TIME, *layout.columns)})
+        )
         self._counts.append(0)
 
     def write(self, t: float, rows: Mapping[str, Vector]) -> None:
@@ -103,7 +110,9 @@ class Spool:
                 rows = min(most, count - start)
                 block = np.full((rows, len(everything)), np.nan)
                 if stream is not None:
-                    block[:, places] = np.frombuffer(stream.read(rows * len(here) * FLOAT)).reshape(rows, len(here))
+                    block[:, places] = np.frombuffer(stream.read(rows * len(here) * FLOAT)).reshape(
+                        rows, len(here)
+                    )
                 yield block
             if stream is not None:
                 stream.seek(0, io.SEEK_END)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Transforms of frames as messages of ROS 2, ``tf2_msgs/TFMessage``: written over in place, as all messages are."""
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def build_transforms(edges: Sequence[Edge]) -> TransformTemplate:
     transforms = []
     for k, ((parent, child), mark) in enumerate(zip(edges, marks.tolist(), strict=True)):
         header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](k, 0), parent)
-        place, turn = types["geometry_msgs/msg/Vector3"](*mark[:3]), types["geometry_msgs/msg/Quaternion"](*mark[3:])
+        place, turn = (
+            types["geometry_msgs/msg/Vector3"](*mark[:3]),
+            types["geometry_msgs/msg/Quaternion"](*mark[3:]),
+        )
         moved = types["geometry_msgs/msg/Transform"](place, turn)
         transforms.append(types["geometry_msgs/msg/TransformStamped"](header, child, moved))
     raw = bytes(store.serialize_cdr(types[TF](transforms), TF))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .contacts.shapes import Box as Box
 from .contacts.shapes import Capsule as Capsule
 from .contacts.shapes import Plane as Plane

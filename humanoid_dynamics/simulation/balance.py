@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the books of energy balance: what may come from nowhere, as a share of all that came and went."""
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ ENERGY = 1e-3  # of all energy there was at the start or came and went since
 NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
 ROUND_OFF = 1e-9  # share of it that says nothing about a step
 GAIN = 1e-2  # of the largest kinetic energy so far: what steps may make out of nothing in a second [1/s]
-JOLT = 1e-2  # of the momentum that belongs to the kinetic energy: what a step may make out of nothing
+JOLT = (
+    1e-2  # of the momentum that belongs to the kinetic energy: what a step may make out of nothing
+)
 FREE = 1e-4  # what a step may make wherever it is [J]
 
 
@@ -20,7 +23,9 @@ def sum_energy(books: Books) -> float:
     Args:
         books: The books.
     """
-    return abs(books.start) + sum(abs(work) for name, work in books.work.items() if name != "corrections")
+    return abs(books.start) + sum(
+        abs(work) for name, work in books.work.items() if name != "corrections"
+    )
 
 
 def find_imbalance(books: Books, before: float, kinetic: float) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Books of energy and momentum: what came in, what friction took, and what is missing, step by step."""
 
 from __future__ import annotations
@@ -7,7 +8,11 @@ from typing import cast
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, close_whole_step, report_motion
+from humanoid_dynamics.simulation.steps.momentum_kernel import (
+    close_motion,
+    close_whole_step,
+    report_motion,
+)
 from humanoid_dynamics.simulation.steps.rows import (
     ACCOUNT,
     BEFORE,
@@ -117,7 +122,11 @@ class Books:
         """
         account = self.account
         account[MASS], account[GRAVITY:MOTION] = mass, gravity
-        before, account[MOTION:IMPULSE], account[IMPULSE:LEAKED] = account[MOTION:IMPULSE].copy(), motion, 0.0
+        before, account[MOTION:IMPULSE], account[IMPULSE:LEAKED] = (
+            account[MOTION:IMPULSE].copy(),
+            motion,
+            0.0,
+        )
         if mass > 0.0:
             change = (motion - before)[:6]
             account[TURNED] += np.linalg.norm(change[:3])
@@ -132,7 +141,9 @@ class Books:
         """
         account = self.account
         account[UNGIVEN : UNGIVEN + 3] += momentum[:3]
-        account[UNGIVEN + 3 : UNGIVEN + 6] += momentum[3:] - cross(places / account[MASS], momentum[:3])
+        account[UNGIVEN + 3 : UNGIVEN + 6] += momentum[3:] - cross(
+            places / account[MASS], momentum[:3]
+        )
 
     def give(self, impulse: Vector) -> None:
         """Enter an impulse on the bodies.
@@ -159,7 +170,9 @@ class Books:
         """
         report_motion(self._entries, cast("memoryview[float]", numbers.data))
 
-    def close_whole_step(self, numbers: memoryview[float], motion: list[float], given: list[float], dt: float) -> None:
+    def close_whole_step(
+        self, numbers: memoryview[float], motion: list[float], given: list[float], dt: float
+    ) -> None:
         """Do what ``give``, ``close_motion`` and ``report_motion`` do, after a step of one part.
 
         Args:
@@ -231,7 +244,9 @@ class Books:
         self._open(account)
 
 
-def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector) -> float:
+def measure_energy(
+    model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector
+) -> float:
     """Return kinetic and potential energy, rotors included [J]; poses and velocities of the work space are those of q and v afterwards.
 
     Args:
@@ -245,7 +260,9 @@ def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgo
     return energy + measure_rotors(v, forgotten)
 
 
-def measure_kinetic(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector) -> float:
+def measure_kinetic(
+    model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector
+) -> float:
     """Return the kinetic energy, rotors included [J]; the work space is as after ``measure_energy``.
 
     Args:
@@ -283,7 +300,10 @@ def find_forgotten_rotors(model: pin.Model) -> Vector:
     for k in np.flatnonzero(forgotten):
         unit = np.zeros(model.nv)
         unit[k] = 1.0
-        whole, part = (pin.computeKineticEnergy(one, data, q, unit) for one, data in zip((model, bare), works, strict=True))
+        whole, part = (
+            pin.computeKineticEnergy(one, data, q, unit)
+            for one, data in zip((model, bare), works, strict=True)
+        )
         forgotten[k] = 0.0 if whole > part else forgotten[k]
     return forgotten if forgotten.any() else forgotten[:0]
 

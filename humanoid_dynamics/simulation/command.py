@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques as they come in: checked, cut to what motors can give."""
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Torque:
     reason: str = ""
 
 
-def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[str, float] | None) -> Torque:
+def read_torque(
+    names: Sequence[str], effort: Vector, given: Vector | Mapping[str, float] | None
+) -> Torque:
     """Return usable torques: what is not a number counts as zero, what is too large is cut.
 
     Args:
@@ -56,7 +59,11 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
     wrong = np.flatnonzero(~np.isfinite(tau))
     if len(wrong):
         usable = np.clip(np.where(np.isfinite(tau), tau, 0.0), -effort, effort)
-        return Torque(usable, SimulationStatus.INVALID_INPUT, f"torque of {names[wrong[0]]!r} is {tau[wrong[0]]}; zero was taken")
+        return Torque(
+            usable,
+            SimulationStatus.INVALID_INPUT,
+            f"torque of {names[wrong[0]]!r} is {tau[wrong[0]]}; zero was taken",
+        )
     worst = int(np.argmax(size - effort))
     said = f"torque of {names[worst]!r} is {tau[worst]:.6g}, its motor gives {effort[worst]:.6g}; it was cut"
     return Torque(np.clip(tau, -effort, effort), SimulationStatus.SATURATED, said)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world as a value: what it takes to build the same one again, in this process or another."""
 
 from __future__ import annotations
@@ -45,7 +46,15 @@ def describe_stepper(stepper: Stepper) -> Replica:
     robot, mechanism = stepper.robot, stepper.mechanism
     actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
     blocks, length = tuple(mechanism.constraints), mechanism.constraints.length
-    return Replica(robot, blocks, length, actuated, stepper.engine.joints.drive, take_snapshot(stepper), stepper.apart)
+    return Replica(
+        robot,
+        blocks,
+        length,
+        actuated,
+        stepper.engine.joints.drive,
+        take_snapshot(stepper),
+        stepper.apart,
+    )
 
 
 def rebuild_parts(replica: Replica) -> tuple[Mechanism, JointForces]:
@@ -55,5 +64,9 @@ def rebuild_parts(replica: Replica) -> tuple[Mechanism, JointForces]:
         replica: From ``describe_stepper``.
     """
     robot = replica.robot
-    mechanism = Mechanism(robot, ConstraintSet(robot, replica.blocks, length=replica.length), actuated=replica.actuated)
+    mechanism = Mechanism(
+        robot,
+        ConstraintSet(robot, replica.blocks, length=replica.length),
+        actuated=replica.actuated,
+    )
     return mechanism, JointForces(robot, replica.drive)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world refuses to start with: joints beyond their limits, bodies inside others, loops that are open."""
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def close_start(mechanism: Mechanism, q: Vector) -> Vector:
     mechanism.kinematics.place(q)
     label, gap, most = measure_gap(mechanism.kinematics, mechanism.constraints)
     if gap > most:
-        raise ShapeError("q", f"row {label!r} is open by {gap:.3g}", f"connections that are closed to {most:g} m or rad at the start")
+        raise ShapeError(
+            "q",
+            f"row {label!r} is open by {gap:.3g}",
+            f"connections that are closed to {most:g} m or rad at the start",
+        )
     try:
         return close_up(mechanism, q)
     except HumanoidDynamicsError as cause:
@@ -61,16 +66,27 @@ def find_held(mechanism: Mechanism) -> set[int]:
     Args:
         mechanism: The tree and its bilateral constraints.
     """
-    return {end.joint for block in mechanism.constraints if isinstance(block, LoopBlock) for end in (block.A, block.B)}
+    return {
+        end.joint
+        for block in mechanism.constraints
+        if isinstance(block, LoopBlock)
+        for end in (block.A, block.B)
+    }
 
 
 def _check_limits(robot: RobotModel, q: Vector) -> None:
     for joint in robot.joints:
         if not joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start:
             continue
-        value, low, high = (float(x[joint.q.start]) for x in (q, robot.limits.lower, robot.limits.upper))
+        value, low, high = (
+            float(x[joint.q.start]) for x in (q, robot.limits.lower, robot.limits.upper)
+        )
         if not low - BEYOND <= value <= high + BEYOND:
-            raise ShapeError("q", f"joint {joint.name!r} at {value:.6g}", f"a start within its limits, {low:.6g} to {high:.6g} rad or m")
+            raise ShapeError(
+                "q",
+                f"joint {joint.name!r} at {value:.6g}",
+                f"a start within its limits, {low:.6g} to {high:.6g} rad or m",
+            )
 
 
 def _check_depth(stepper: Stepper) -> None:
@@ -95,9 +111,15 @@ def _check_middles(stepper: Stepper) -> None:
     contacts, data = stepper.engine.contacts, stepper.robot.data()
     pin.forwardKinematics(stepper.robot.model, data, stepper.q)
     held = find_held(stepper.mechanism)
-    movers = [(carried_by(one.shape, data.oMi[one.joint]), one) for one in contacts.movers if one.joint not in held]
+    movers = [
+        (carried_by(one.shape, data.oMi[one.joint]), one)
+        for one in contacts.movers
+        if one.joint not in held
+    ]
     for k, (shape, one) in enumerate(movers):
-        others: list[tuple[Shape, str, int]] = [(other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k]
+        others: list[tuple[Shape, str, int]] = [
+            (other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k
+        ]
         others += [(standing, f"{standing.name!r}", -1) for standing in contacts.terrain.shapes]
         for other, name, group in others:
             depth = -float(other.probe(frame_of(shape).translation[None])[0][0])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A measuring device in a world: named numbers that recorders take besides the state."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world is given, by kind: whatever is something else is refused in a sentence."""
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ ONE: Final[tuple[tuple[str, Kinds, str], ...]] = (  # of what kind a field of th
     ("drive", (Drive, NoneType), "a Drive, as build_drive makes it, or None"),
 )
 MANY: Final[tuple[tuple[str, Kinds, str], ...]] = (  # and of what kind are the parts of one
-    ("terrain", (Plane, Box, Capsule), "a tuple of planes, boxes and capsules, such as (build_plane(),)"),
+    (
+        "terrain",
+        (Plane, Box, Capsule),
+        "a tuple of planes, boxes and capsules, such as (build_plane(),)",
+    ),
     ("points", (TouchPoint,), "'surfaces', 'body' or a tuple of TouchPoint"),
     ("passive", (str,), "a tuple of names of motors"),
     ("shapes", (MovingShape,), "a tuple of MovingShape"),
@@ -56,12 +61,17 @@ def check_setup(setup: Setup) -> Setup:
         if not (field == "points" and isinstance(given, str)):
             check_kinds(field, given, kinds, expected)
     for shape in setup.shapes:
-        check_kind(f"shape on link {shape.link!r:.60}", shape.shape, (Box, Capsule), "a box or a capsule")
+        check_kind(
+            f"shape on link {shape.link!r:.60}", shape.shape, (Box, Capsule), "a box or a capsule"
+        )
         check_kind("link of a moving shape", shape.link, (str,), "the name of a link")
         check_shape(f"the shape on link {shape.link!r}", shape.shape)
     for standing in setup.terrain:
         check_shape(f"terrain {standing.name!r:.60}", standing)
-    for kind, name, known in (("law of contact", setup.contact, CONTACTS), ("integrator", setup.integrator, INTEGRATORS)):
+    for kind, name, known in (
+        ("law of contact", setup.contact, CONTACTS),
+        ("integrator", setup.integrator, INTEGRATORS),
+    ):
         if name not in known:
             raise UnknownNameError(kind, name, known)
     return setup
@@ -76,12 +86,19 @@ def check_events(events: Sequence[Event]) -> None:
     Raises:
         ShapeError: Naming what was received and what was expected.
     """
-    check_kinds("events", events, (Connect, Touch, Cut, Break), "a list of Connect, Touch, Cut and Break")
+    check_kinds(
+        "events", events, (Connect, Touch, Cut, Break), "a list of Connect, Touch, Cut and Break"
+    )
     for event in events:
         for field in fields(event)[:1]:
             loop = isinstance(event, Connect)
             kinds, expected = ((LoopClosure,), "a LoopClosure") if loop else ((str,), "a name")
-            check_kind(f"{field.name} of {type(event).__name__}", getattr(event, field.name), kinds, expected)
+            check_kind(
+                f"{field.name} of {type(event).__name__}",
+                getattr(event, field.name),
+                kinds,
+                expected,
+            )
 
 
 def check_blocks(connections: Sequence[ConstraintBlock]) -> None:

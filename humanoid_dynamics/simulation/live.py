@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world that is driven from outside while it runs: commands that come late or wrong, pushes, pauses, a fresh start."""
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class LiveWorld:
         links: Links that can touch without a contact surface.
     """
 
-    def __init__(self, make: Callable[[], World], connections: dict[str, LoopClosure] | None = None) -> None:
+    def __init__(
+        self, make: Callable[[], World], connections: dict[str, LoopClosure] | None = None
+    ) -> None:
         """Make the world.
 
         Args:
@@ -68,7 +71,9 @@ class LiveWorld:
         self.reset()
 
     @classmethod
-    def of_robot(cls, robot: RobotModel, *, points: str = "body", compiled: bool | None = False) -> LiveWorld:
+    def of_robot(
+        cls, robot: RobotModel, *, points: str = "body", compiled: bool | None = False
+    ) -> LiveWorld:
         """Return a robot in its resting posture on a plane.
 
         Contact surfaces alone touch where the robot holds no shapes, or where its shapes reach into the ground in its resting posture.
@@ -101,7 +106,9 @@ class LiveWorld:
         """
         connections = dict(scene.connections)
         for moment in scene.moments:
-            connections |= {event.loop.name: event.loop for event in moment.events if isinstance(event, Connect)}
+            connections |= {
+                event.loop.name: event.loop for event in moment.events if isinstance(event, Connect)
+            }
         return cls(lambda: build_world(scene), connections)
 
     def reset(self) -> None:
@@ -135,7 +142,9 @@ class LiveWorld:
         if names != self._known:
             unknown = [name for name in names if name not in self._motors]
             self._known = () if unknown else names
-            self._places = np.array([self._motors[name] for name in names if name in self._motors], dtype=np.intp)
+            self._places = np.array(
+                [self._motors[name] for name in names if name in self._motors], dtype=np.intp
+            )
         if len(names) != len(effort) or not names:
             self.fault = f"a command has {len(names)} names and {len(effort)} efforts"
         elif unknown:
@@ -186,7 +195,12 @@ class LiveWorld:
             UnknownNameError: If there is no such link.
             ShapeError: If a number is not finite.
         """
-        self.world.push(self.world.robot.aliases.get(link, link), force.tolist(), duration, moment=moment.tolist())
+        self.world.push(
+            self.world.robot.aliases.get(link, link),
+            force.tolist(),
+            duration,
+            moment=moment.tolist(),
+        )
 
     def connect(self, name: str, closed: bool) -> None:
         """Close or open a connection.
@@ -209,12 +223,17 @@ class LiveWorld:
 
         A surface stands for its whole link where the link has no other.
         """
-        return [FeltWrench(name, *np.split(row, 2)) for name, row in zip(self.world.robot.surfaces, self.measure_wrenches(), strict=True)]
+        return [
+            FeltWrench(name, *np.split(row, 2))
+            for name, row in zip(self.world.robot.surfaces, self.measure_wrenches(), strict=True)
+        ]
 
     def feel_links(self) -> list[FeltWrench]:
         """Return what the ground did in the last step to links that touch without a surface, in their own axes."""
         rows = self._measure(whole=False)[len(self.world.robot.surfaces) :]
-        return [FeltWrench(name, *np.split(row, 2)) for name, row in zip(self.links, rows, strict=True)]
+        return [
+            FeltWrench(name, *np.split(row, 2)) for name, row in zip(self.links, rows, strict=True)
+        ]
 
     def measure_wrenches(self) -> Matrix:
         """Return what ``feel`` does as a table: (surfaces, 6) force and moment, in the order of the robot's surfaces [N, N·m]."""
@@ -228,8 +247,14 @@ class LiveWorld:
         """Return which body has its centre of mass under the ground and how deep, in words; empty where none has."""
         world = self.world
         pin.forwardKinematics(world.robot.model, self._data, world.q)
-        centres = np.array([self._data.oMi[k].act(world.robot.model.inertias[k].lever) for k in self._heavy]).reshape(-1, 3)
-        depth = np.array([-shape.probe(centres)[0] for shape in world.setup.terrain]).reshape(-1, len(centres)).max(axis=0, initial=-np.inf)
+        centres = np.array(
+            [self._data.oMi[k].act(world.robot.model.inertias[k].lever) for k in self._heavy]
+        ).reshape(-1, 3)
+        depth = (
+            np.array([-shape.probe(centres)[0] for shape in world.setup.terrain])
+            .reshape(-1, len(centres))
+            .max(axis=0, initial=-np.inf)
+        )
         if not len(depth) or depth.max() < SUNKEN:
             return ""
         deepest = int(np.argmax(depth))
@@ -245,7 +270,9 @@ class LiveWorld:
         world.sum_wrenches(self._owner, felt)
         if whole:
             felt += self._before
-        self._turn(felt, self._mounts, self._placements.poses, world.length + whole * self._time_before)
+        self._turn(
+            felt, self._mounts, self._placements.poses, world.length + whole * self._time_before
+        )
         return felt
 
     def place(self, name: str) -> Vector:
@@ -258,7 +285,11 @@ class LiveWorld:
             UnknownNameError: If there is none.
         """
         robot = self.world.robot
-        return np.asarray(pin.SE3ToXYZQUAT(pin.updateFramePlacement(robot.model, self._data, robot.link_frame(name))))
+        return np.asarray(
+            pin.SE3ToXYZQUAT(
+                pin.updateFramePlacement(robot.model, self._data, robot.link_frame(name))
+            )
+        )
 
     def _bind(self) -> None:
         world = self.world
@@ -270,18 +301,40 @@ class LiveWorld:
         self._known = ()
         self._placements = Placements(world.robot.model, self._data)
         surfaces = world.robot.surfaces
-        owners = [find_owner(world.robot, *pair) for pair in zip(world.point_names, world.point_links, strict=True)]
-        self.links = tuple(name.removeprefix(LINK) for name in dict.fromkeys(owners) if name not in surfaces)
-        rows = {name: row for row, name in enumerate((*surfaces, *(LINK + link for link in self.links)))}
+        owners = [
+            find_owner(world.robot, *pair)
+            for pair in zip(world.point_names, world.point_links, strict=True)
+        ]
+        self.links = tuple(
+            name.removeprefix(LINK) for name in dict.fromkeys(owners) if name not in surfaces
+        )
+        rows = {
+            name: row for row, name in enumerate((*surfaces, *(LINK + link for link in self.links)))
+        }
         self._owner = np.full(len(world.tables.points), -1, dtype=np.intp)
         self._owner[: len(owners)] = [rows[name] for name in owners]
-        self._before, self._room, self._time_before = np.zeros((len(rows), 6)), np.zeros((len(rows), 6)), 0.0
-        self._heavy = [k for k in range(1, world.robot.model.njoints) if world.robot.model.inertias[k].mass > 0.0]
-        places = [*(surface.frame for surface in surfaces.values()), *(world.robot.link_frame(link) for link in self.links)]
+        self._before, self._room, self._time_before = (
+            np.zeros((len(rows), 6)),
+            np.zeros((len(rows), 6)),
+            0.0,
+        )
+        self._heavy = [
+            k
+            for k in range(1, world.robot.model.njoints)
+            if world.robot.model.inertias[k].mass > 0.0
+        ]
+        places = [
+            *(surface.frame for surface in surfaces.values()),
+            *(world.robot.link_frame(link) for link in self.links),
+        ]
         frames = [world.robot.model.frames[place] for place in places]
         self._mounts = (
             np.array([frame.parentJoint for frame in frames], dtype=np.intp),
             np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),
             np.array([frame.placement.translation for frame in frames]).reshape(-1, 3),
         )
-        self._turn = compile_kernel(turn_wrenches) if choose_compiler(world.setup.compiled) else turn_wrenches
+        self._turn = (
+            compile_kernel(turn_wrenches)
+            if choose_compiler(world.setup.compiled)
+            else turn_wrenches
+        )

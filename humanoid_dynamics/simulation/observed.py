@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be read of a world while it runs."""
 
 from __future__ import annotations
@@ -135,13 +136,17 @@ class ObservedWorld:
         """Return (n, 3) mean force on every touch point of bodies in the last step, in the world [N]."""
         table, touching = self._stepper.engine.contacts.table, self._stepper.whole_touching
         forces = np.zeros((len(table), 3))
-        np.add.at(forces, touching.point, touching.impulse / self._stepper.length)  # a point may touch several things
+        np.add.at(
+            forces, touching.point, touching.impulse / self._stepper.length
+        )  # a point may touch several things
         return forces[: table.own]
 
     def ground_force(self) -> Vector:
         """Return (3,) the mean force of all that stands still in the last step, in the world [N]."""
         own, touching = self._stepper.engine.contacts.table.own, self._stepper.whole_touching
-        share = np.where(touching.point < own, touching.met == 0, -1.0)  # what touches an edge of the terrain pushes that
+        share = np.where(
+            touching.point < own, touching.met == 0, -1.0
+        )  # what touches an edge of the terrain pushes that
         return np.asarray(share @ touching.impulse / self._stepper.length)
 
     @property

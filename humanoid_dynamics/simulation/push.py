@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A wrench on a link for a while."""
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def shifted(push: Push, place: Vector) -> Vector:
     return np.concatenate((push.force, moment))
 
 
-def sum_pushes(robot: RobotModel, data: pin.Data, pushes: Sequence[Push], q: Vector, span: tuple[float, float]) -> Vector:
+def sum_pushes(
+    robot: RobotModel, data: pin.Data, pushes: Sequence[Push], q: Vector, span: tuple[float, float]
+) -> Vector:
     """Return the generalized force (nv,) of some pushes during a step.
 
     Args:

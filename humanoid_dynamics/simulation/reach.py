@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is to be connected has to be together, and able to stay so: nothing is pulled through the air, or into two places."""
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ def check_reach(mechanism: Mechanism, q: Vector, events: Sequence[Event]) -> Non
     mechanism.kinematics.place(q)
     for event in events:
         if isinstance(event, Connect):
-            label, gap, most = measure_gap(mechanism.kinematics, [build_loop(mechanism.robot, event.loop)])
+            label, gap, most = measure_gap(
+                mechanism.kinematics, [build_loop(mechanism.robot, event.loop)]
+            )
             if gap > most:
                 said = f"{label!r} is {gap:.3g} (m or rad) away from where it would be"
-                raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {most:g}")
+                raise HumanoidDynamicsError(
+                    f"connection {event.loop.name!r} cannot close: {said}, expected at most {most:g}"
+                )
 
 
 def close_up(mechanism: Mechanism, q: Vector) -> Vector:
@@ -79,7 +84,9 @@ def move_along(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
     return project_velocity(mechanism, q, v)
 
 
-def measure_gap(kinematics: Kinematics, blocks: Iterable[ConstraintBlock]) -> tuple[str, float, float]:
+def measure_gap(
+    kinematics: Kinematics, blocks: Iterable[ConstraintBlock]
+) -> tuple[str, float, float]:
     """Return the row that is open farthest of what it may be, by how much, and what it may be [m, rad].
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world did, sample by sample: in memory, on disk, and as one number that tells two runs apart.
 
     q, v      configuration and velocity
@@ -47,7 +48,12 @@ class Recorder:
     """
 
     def __init__(
-        self, world: World, every: int = 1, *, sinks: Sequence[Sink] | None = None, about: Mapping[str, str] | None = None
+        self,
+        world: World,
+        every: int = 1,
+        *,
+        sinks: Sequence[Sink] | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         """Begin.
 
@@ -141,8 +147,12 @@ class Recorder:
             "v": world.v,
             "tau": world.tau + world.drive_torques,
             "wrench": wrench,
-            "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
-            "audit": np.array([depth, world._stepper.closure, *certificate, touching, *world.unexplained]),
+            "energy": np.array(
+                [kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]
+            ),
+            "audit": np.array(
+                [depth, world._stepper.closure, *certificate, touching, *world.unexplained]
+            ),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, world.ground_force())),
             **{name: gauge.read() for name, gauge in world.gauges.items()},
         }
@@ -178,11 +188,20 @@ def build_layout(world: World, wrenches: ContactWrenches) -> Layout:
     """
     robot, motors = world.robot, list(world.actuated)
     joints = tuple(
-        JointPlace(joint.name, joint.q.start, joint.v.start, motors.index(joint.name) if joint.name in motors else -1)
+        JointPlace(
+            joint.name,
+            joint.q.start,
+            joint.v.start,
+            motors.index(joint.name) if joint.name in motors else -1,
+        )
         for joint in robot.joints
         if joint.q.stop - joint.q.start == 1 and joint.v.stop - joint.v.start == 1
     )
-    bodies = tuple(BodyPlace(joint.child, joint.q.start, joint.v.start) for joint in robot.joints if joint.kind == "free_flyer")
+    bodies = tuple(
+        BodyPlace(joint.child, joint.q.start, joint.v.start)
+        for joint in robot.joints
+        if joint.kind == "free_flyer"
+    )
     columns = {
         "q": entry_names(robot),
         "v": velocity_columns(robot),

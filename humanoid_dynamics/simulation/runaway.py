@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where motion ran away: which body, which coordinate, and which row pulled hardest."""
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ def find_weakest(M: Matrix) -> int:
     return int(np.argmax(np.abs(np.linalg.eigh(M, UPLO="U")[1][:, 0])))
 
 
-def describe_runaway(robot: RobotModel, index: int, touching: Touching, points: Sequence[str], rows: tuple[Sequence[str], Vector]) -> str:
+def describe_runaway(
+    robot: RobotModel,
+    index: int,
+    touching: Touching,
+    points: Sequence[str],
+    rows: tuple[Sequence[str], Vector],
+) -> str:
     """Return in words where a motion went wrong.
 
     Args:
@@ -61,6 +68,8 @@ def describe_causes(robot: RobotModel, limits: Matrix, pushes: Sequence[Push]) -
         strongest = int(limits[int(np.argmax(np.abs(limits[:, L_IMPULSE]))), L_V])
         said += f", limit of {robot.coordinates[strongest]!r}"
     if pushes:
-        hardest = max(pushes, key=lambda push: float(np.linalg.norm(push.force) + np.linalg.norm(push.moment)))
+        hardest = max(
+            pushes, key=lambda push: float(np.linalg.norm(push.force) + np.linalg.norm(push.moment))
+        )
         said += f", push on {hardest.link!r} with {np.linalg.norm(hardest.force):.3g} N and {np.linalg.norm(hardest.moment):.3g} N·m"
     return said

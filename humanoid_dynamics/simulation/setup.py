@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world is made of besides bodies, and what it says after each step."""
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ GRAVITY = (0.0, 0.0, -9.81)
 SHORTEST_STEP, LONGEST_STEP = 1e-9, 0.02  # s
 CONTACTS = ("friction", "paper")
 INTEGRATORS = ("fast", "accurate")
-HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
+HOOKS = (
+    "before_step",
+    "after_terms",
+    "after_detect",
+    "after_impact",
+    "after_forces",
+    "after_integrate",
+    "after_step",
+)
 
 
 class SimulationStatus(StatusEnum):
@@ -26,7 +35,10 @@ class SimulationStatus(StatusEnum):
 
     OK = "OK", "the step was taken and every law was kept"
     SATURATED = "SATURATED", "a torque exceeded the limit of its motor and was clipped"
-    INVALID_INPUT = "INVALID_INPUT", "a torque was not finite and counted as zero, or the time step was out of range and no step was taken"
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "a torque was not finite and counted as zero, or the time step was out of range and no step was taken",
+    )
     INEXACT = (
         "INEXACT",
         "contact impulses exceed their error tolerance, a penetration correction did too much work, or a loop stays open",
@@ -35,7 +47,10 @@ class SimulationStatus(StatusEnum):
         "UNBALANCED",
         "the energy or momentum error exceeds its tolerance, in the step or since the start; a smaller time step helps",
     )
-    STOPPED = "STOPPED", "the motion diverged; the simulation keeps the last good state, without forces, and takes no further step"
+    STOPPED = (
+        "STOPPED",
+        "the motion diverged; the simulation keeps the last good state, without forces, and takes no further step",
+    )
 
 
 @dataclass(frozen=True, eq=False)

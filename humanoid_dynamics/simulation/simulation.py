@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulation under its public name."""
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class Simulation(World):
     ) -> None:
         setup = setup or Setup()
         if terrain is not None:
-            setup = replace(setup, terrain=tuple(terrain) if isinstance(terrain, Sequence) else (terrain,))
+            setup = replace(
+                setup, terrain=tuple(terrain) if isinstance(terrain, Sequence) else (terrain,)
+            )
         if controller is not None:
-            setup = replace(setup, drive=build_drive(robot, controller.kp, controller.kd, controller.q_ref))
+            setup = replace(
+                setup, drive=build_drive(robot, controller.kp, controller.kd, controller.q_ref)
+            )
         super().__init__(robot, setup, state, connections)

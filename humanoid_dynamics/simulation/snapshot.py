@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world as it was at one instant, to go back to."""
 
 from __future__ import annotations
@@ -70,7 +71,11 @@ class Snapshot:
         """
         mechanism, blocks = self.structure
         now = tuple(stepper.mechanism.constraints)
-        return mechanism is stepper.mechanism and len(now) == len(blocks) and all(a is b for a, b in zip(now, blocks, strict=True))
+        return (
+            mechanism is stepper.mechanism
+            and len(now) == len(blocks)
+            and all(a is b for a, b in zip(now, blocks, strict=True))
+        )
 
 
 def take_snapshot(stepper: Stepper) -> Snapshot:
@@ -97,7 +102,10 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         lam=stepper.lam.copy(),
         closure=stepper.closure,
         touching=touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy()),
-        whole=(stepper.length, None if stepper.parts_touched is None else tuple(stepper.parts_touched)),
+        whole=(
+            stepper.length,
+            None if stepper.parts_touched is None else tuple(stepper.parts_touched),
+        ),
         structure=(stepper.mechanism, tuple(stepper.mechanism.constraints)),
     )
 
@@ -115,9 +123,15 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     stepper.closure = snapshot.closure
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
     stepper.struck = snapshot.struck
-    (stepper.parts, stepper.swing, stepper.lent), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
+    (stepper.parts, stepper.swing, stepper.lent), stepper.tau, stepper.lam = (
+        snapshot.fine,
+        snapshot.tau.copy(),
+        snapshot.lam.copy(),
+    )
     tables = stepper.engine.tables
-    for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):
+    for table, values in zip(
+        (tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True
+    ):
         table[:] = values
     stepper.engine.contacts.go_back(snapshot.touching)
     stepper.length, parts = snapshot.whole

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The world that steps.
 
 A step goes to the middle of itself (q_M = q + dt/2 v), takes all terms there, finds the velocity at its end and moves on with the mean
@@ -26,12 +27,25 @@ from humanoid_dynamics.simulation.contacts.touch_points import choose_points, no
 from humanoid_dynamics.simulation.copying import Replica, describe_stepper, rebuild_parts
 from humanoid_dynamics.simulation.door import check_start, close_start
 from humanoid_dynamics.simulation.gauge import Gauge
-from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
+from humanoid_dynamics.simulation.kinds import (
+    check_blocks,
+    check_events,
+    check_function,
+    check_kind,
+    check_setup,
+)
 from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push, check_part
 from humanoid_dynamics.simulation.reach import check_reach, close_up, move_along
 from humanoid_dynamics.simulation.reading import read_report
-from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, SimulationStatus, StepReport
+from humanoid_dynamics.simulation.setup import (
+    HOOKS,
+    LONGEST_STEP,
+    SHORTEST_STEP,
+    Setup,
+    SimulationStatus,
+    StepReport,
+)
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.build_engine import build_engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
@@ -58,7 +72,11 @@ class World(ObservedWorld):
     """
 
     def __init__(
-        self, robot: RobotModel, setup: Setup | None = None, state: State | None = None, connections: Sequence[ConstraintBlock] = ()
+        self,
+        robot: RobotModel,
+        setup: Setup | None = None,
+        state: State | None = None,
+        connections: Sequence[ConstraintBlock] = (),
     ) -> None:
         """Put a robot into a world.
 
@@ -94,16 +112,22 @@ class World(ObservedWorld):
         self._within = ""
         check_blocks(connections)
         rows = ConstraintSet.of(own, connections)
-        mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
+        mechanism = Mechanism(
+            own, rows, actuated=[name for name in own.actuated if name not in passive]
+        )
         q = close_start(mechanism, start.q)
         start = State(q, move_along(mechanism, q, start.v))
-        self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive, off=passive), start)
+        self._stepper = self._build_stepper(
+            mechanism, JointForces(own, self.setup.drive, off=passive), start
+        )
         check_start(self._stepper, limits=self.setup.limits)
 
     def __getstate__(self) -> dict[str, object]:
         """Return what it takes to build the same world again; whoever hooked into this one does not hear of a copy."""
         kept = ("setup", "pilot", "gauges", "_points")
-        return {name: self.__dict__[name] for name in kept} | {"replica": describe_stepper(self._stepper)}
+        return {name: self.__dict__[name] for name in kept} | {
+            "replica": describe_stepper(self._stepper)
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Build the world again, so that it goes on as the one it was copied from."""
@@ -112,7 +136,9 @@ class World(ObservedWorld):
         self._hooks = {name: [] for name in HOOKS}
         self._undisturbed, self._hooked, self._within = True, False, ""
         mechanism, joints = rebuild_parts(replica)
-        self._stepper = self._build_stepper(mechanism, joints, State(replica.snapshot.q, replica.snapshot.v))
+        self._stepper = self._build_stepper(
+            mechanism, joints, State(replica.snapshot.q, replica.snapshot.v)
+        )
         go_back(self._stepper, replica.snapshot)
         self._stepper.apart = replica.apart
 
@@ -140,7 +166,13 @@ class World(ObservedWorld):
         self._undisturbed, self._hooked = not any(self._hooks[name] for name in HOOKS[1:-1]), True
 
     def push(
-        self, link: str, force: Sequence[float], duration: float, *, moment: Sequence[float] = (0, 0, 0), point: Sequence[float] = (0, 0, 0)
+        self,
+        link: str,
+        force: Sequence[float],
+        duration: float,
+        *,
+        moment: Sequence[float] = (0, 0, 0),
+        point: Sequence[float] = (0, 0, 0),
     ) -> None:
         """Push a link from now on for a while.
 
@@ -186,8 +218,14 @@ class World(ObservedWorld):
         old, before, v = self._stepper, self._stepper.measure_energy(), self.v
         change = apply_events(self.mechanism, self.state, events, close=close_up)
         if change.mechanism is not old.mechanism:
-            drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
-            new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
+            drive = (
+                None
+                if old.engine.joints.drive is None
+                else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
+            )
+            new = self._build_stepper(
+                change.mechanism, JointForces(change.mechanism.robot, drive), change.state
+            )
             new.t, new.owed, new.books, new.pushes = old.t, old.owed, old.books, old.pushes
             self._stepper = new
         stepper = self._stepper
@@ -212,7 +250,9 @@ class World(ObservedWorld):
         """
         self._check_between_steps("set_velocity")
         stepper = self._stepper
-        stepper.v = np.array(move_along(self.mechanism, stepper.q, check_vector("v", v, self.robot.nv)))
+        stepper.v = np.array(
+            move_along(self.mechanism, stepper.q, check_vector("v", v, self.robot.nv))
+        )
         stepper.forget()
         stepper.books.shift(stepper.measure_energy() - stepper.books.energy, at_start=True)
 
@@ -296,13 +336,17 @@ class World(ObservedWorld):
             HumanoidDynamicsError: If a hook asks for it.
         """
         if self._within:
-            raise HumanoidDynamicsError(f"hook {self._within!r}: a hook cannot step the world that calls it")
+            raise HumanoidDynamicsError(
+                f"hook {self._within!r}: a hook cannot step the world that calls it"
+            )
         stepper = self._stepper
         if stepper.reason:
             return read_report(stepper, SimulationStatus.STOPPED, stepper.reason, 0)
         if not (isinstance(dt, REAL) and SHORTEST_STEP <= dt <= LONGEST_STEP):
             return StepReport(
-                self.t, SimulationStatus.INVALID_INPUT, f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s"
+                self.t,
+                SimulationStatus.INVALID_INPUT,
+                f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s",
             )
         dt = float(dt)
         if self._hooked:
@@ -326,7 +370,14 @@ class World(ObservedWorld):
         self._effort = robot.limits.effort[mechanism.actuated]
         self._no_torque = read_torque(self.actuated, self._effort, None)
         engine = build_engine(mechanism, joints, self.setup, self._points)
-        return Stepper(mechanism, engine, state, self._run, audit=self.setup.audit, accurate=self.setup.integrator == "accurate")
+        return Stepper(
+            mechanism,
+            engine,
+            state,
+            self._run,
+            audit=self.setup.audit,
+            accurate=self.setup.integrator == "accurate",
+        )
 
     def _run(self, name: str) -> None:
         hooks = self._hooks[name]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kane's equations for n wheeled links: two equations of motion whatever the length, in O(n).
 
 ``chain`` what a snake is | ``unfolded``, ``turning`` the O(n) kernel | ``kane`` the paper's recursion | ``lagrange``, ``newton_euler``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .chain import SnakeModel as SnakeModel
 from .chain import SnakeState as SnakeState
 from .chain import compute_link_positions as compute_link_positions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a snake is: n wheeled links in the plane, and the state they move through."""
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ class SnakeModel:
                 bad = int(np.flatnonzero(values <= 0.0)[0])
                 raise ShapeError(name, f"{values[bad]} at index {bad}", "positive numbers")
             object.__setattr__(self, name, read_only(values))
-        object.__setattr__(self, "tables", build_tables(self.masses, self.inertias, self.half_lengths))
+        object.__setattr__(
+            self, "tables", build_tables(self.masses, self.inertias, self.half_lengths)
+        )
 
     @classmethod
-    def uniform(cls, n: int, mass: float = 1.0, inertia: float = 0.005, length: float = 0.2) -> SnakeModel:
+    def uniform(
+        cls, n: int, mass: float = 1.0, inertia: float = 0.005, length: float = 0.2
+    ) -> SnakeModel:
         """Return a snake of n equal links; the default link is the paper's [SN, tab. II].
 
         Args:
@@ -116,7 +121,9 @@ class SnakeState:
     position: Vector = field(default_factory=lambda: np.zeros(2))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "theta", read_only(check_vector("theta", self.theta, max(1, np.size(self.theta)))))
+        object.__setattr__(
+            self, "theta", read_only(check_vector("theta", self.theta, max(1, np.size(self.theta))))
+        )
         object.__setattr__(self, "u", read_only(check_vector("u", self.u, 2)))
         object.__setattr__(self, "position", read_only(check_vector("position", self.position, 2)))
 

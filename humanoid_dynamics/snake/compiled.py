@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """numba, where it is installed: the same kernels, compiled at first use."""
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from humanoid_dynamics.snake import kane, lagrange, newton_euler, passes, turnin
 from humanoid_dynamics.spatial.compiling import Kernel, choose_compiler, compile_known, functions_of
 
 WHAT = "a compiled snake"
-PARTS = tuple(part for module in (kane, lagrange, newton_euler, passes, turning, unfolded) for part in functions_of(module))
+PARTS = tuple(
+    part
+    for module in (kane, lagrange, newton_euler, passes, turning, unfolded)
+    for part in functions_of(module)
+)
 
 
 def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
@@ -78,7 +83,9 @@ def _register_parts() -> None:
         extending.register_jitable(part)
     extending.overload(turning.turn, jit_options={"forceinline": True})(turning.choose_turn)
     for written, in_one_pass in passes.PASSES:
-        extending.overload(written, jit_options=passes.PASS_OPTIONS, strict=False)(_choose(in_one_pass))
+        extending.overload(written, jit_options=passes.PASS_OPTIONS, strict=False)(
+            _choose(in_one_pass)
+        )
 
 
 def _choose(in_one_pass: Kernel) -> Kernel:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operation counts: what the paper prints, what its steps add up to, and what the code really does [SN, sec. III-VI, tab. I]."""
 
 from __future__ import annotations
@@ -36,11 +37,15 @@ class Formula(NamedTuple):
         Returns:
             The counts; a polynomial that is no whole number there is rounded down.
         """
-        return Operations(*(int(sum(c * n**power for power, c in enumerate(reversed(side)))) for side in self))
+        return Operations(
+            *(int(sum(c * n**power for power, c in enumerate(reversed(side)))) for side in self)
+        )
 
 
 def _formula(multiplications: str, additions: str) -> Formula:
-    return Formula(*(tuple(Fraction(c) for c in side.split()) for side in (multiplications, additions)))
+    return Formula(
+        *(tuple(Fraction(c) for c in side.split()) for side in (multiplications, additions))
+    )
 
 
 _WHEEL_STEPS = MappingProxyType(
@@ -110,7 +115,14 @@ PAPER_TABLE: Mapping[tuple[str, int], Operations] = MappingProxyType(
 
 def _add(one: tuple[Fraction, ...], other: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     size = max(len(one), len(other))
-    return tuple(a + b for a, b in zip((Fraction(0),) * (size - len(one)) + one, (Fraction(0),) * (size - len(other)) + other, strict=True))
+    return tuple(
+        a + b
+        for a, b in zip(
+            (Fraction(0),) * (size - len(one)) + one,
+            (Fraction(0),) * (size - len(other)) + other,
+            strict=True,
+        )
+    )
 
 
 def sum_paper_steps(method: str) -> Formula:
@@ -184,7 +196,11 @@ def measure_paper_steps(n: int) -> Mapping[str, Operations]:
     V_q, w_q = kane.angle_partials(C, S, links.h, (V, w), False)
     tally["partials by q"] = counter.read()
     weighted = kane.weighted_partials(V_u, w_u, links)
-    M, N, F = kane.mass_matrix(V_u, w_u, *weighted), kane.bias_matrix(V_q, w_q, *weighted), kane.generalized_force(w_u, torques)
+    M, N, F = (
+        kane.mass_matrix(V_u, w_u, *weighted),
+        kane.bias_matrix(V_q, w_q, *weighted),
+        kane.generalized_force(w_u, torques),
+    )
     tally["M, N, F"] = counter.read()
     bias = kane.bias_force(N, w)
     right = F[0] - bias[0], F[1] - bias[1]
@@ -207,4 +223,9 @@ def _plain_links(n: int) -> tuple[Any, Any, Any]:
 
 def _count_inputs(counter: Counter, n: int) -> tuple[Any, Any, Any, kane.Links]:
     links = kane.Links(*(counter.array(values) for values in _plain_links(n)))
-    return counter.array(_random(n)), counter.array(_random(2)), counter.array(_random(n - 1)), links
+    return (
+        counter.array(_random(n)),
+        counter.array(_random(2)),
+        counter.array(_random(n - 1)),
+        links,
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kane's equations of a snake as questions: how it moves, what its equations are, how it accelerates."""
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class SnakeStatus(StatusEnum):
     """How rates, torques or a simulated motion of a snake were computed."""
 
     OK = "OK", "the result is exact"
-    ACTUATION_SINGULAR = "ACTUATION_SINGULAR", "joint torques cannot produce the wanted acceleration"
+    ACTUATION_SINGULAR = (
+        "ACTUATION_SINGULAR",
+        "joint torques cannot produce the wanted acceleration",
+    )
     SATURATED = "SATURATED", "a joint torque exceeded its limit; all are scaled down together"
     INVALID_INPUT = "INVALID_INPUT", "an argument is not finite; the result is zero"
     DIVERGED = "DIVERGED", "a step gave NaN or infinity; the motion ends before it"
@@ -114,7 +118,9 @@ def compute_kinetic_energy(model: SnakeModel, state: SnakeState) -> float:
     return float(0.5 * (model.masses @ speeds**2 + model.inertias @ rates**2))
 
 
-def compute_equations(model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear") -> KaneEquations:
+def compute_equations(
+    model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear"
+) -> KaneEquations:
     """Return the equations of motion.
 
     Args:
@@ -136,13 +142,17 @@ def compute_equations(model: SnakeModel, state: SnakeState, torques: ArrayLike, 
         return KaneEquations(M, N, N @ w, F)
     if mode != "linear":
         raise UnknownNameError("mode of Kane's equations", mode, MODES[:2])
-    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(state.theta, state.u, T, model.tables, np.empty(model.n))
+    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(
+        state.theta, state.u, T, model.tables, np.empty(model.n)
+    )
     scale = np.array([1.0, model.sums.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
     M = np.array([[m_11, m_12], [m_12, m_22]]) * np.outer(scale, scale)
     return KaneEquations(M, None, scale * np.array([n_1, n_2]), scale * np.array([f_1, f_2]))
 
 
-def forward_dynamics(model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear") -> SnakeRates:
+def forward_dynamics(
+    model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear"
+) -> SnakeRates:
     """Return the rates of the state under joint torques [SN, eq. 8].
 
     Args:
@@ -155,7 +165,9 @@ def forward_dynamics(model: SnakeModel, state: SnakeState, torques: ArrayLike, m
         The rates.
     """
     check_state(model, state)
-    return PreparedSnake(model, mode, compiled=False).tick(state.theta, state.u, model.check_torques(torques))
+    return PreparedSnake(model, mode, compiled=False).tick(
+        state.theta, state.u, model.check_torques(torques)
+    )
 
 
 class PreparedSnake:
@@ -164,11 +176,15 @@ class PreparedSnake:
     Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
     """
 
-    def __init__(self, model: SnakeModel, mode: str = "linear", compiled: bool | None = None) -> None:
+    def __init__(
+        self, model: SnakeModel, mode: str = "linear", compiled: bool | None = None
+    ) -> None:
         if mode not in MODES:
             raise UnknownNameError("mode", mode, MODES)
         self.model, self.mode = model, mode
-        rows, sums = (table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
+        rows, sums = (
+            table.copy() for table in model.tables
+        )  # its own: compiled code takes writable arrays faster
         choices: dict[str, tuple[Kernel, tuple[Any, Any]]] = {
             "linear": (unfolded.forward, (rows, sums)),
             "paper": (kane.forward, (model.links, False)),
@@ -197,12 +213,20 @@ class PreparedSnake:
         """
         if theta.shape != self._theta or u.shape != self._u or torques.shape != self._torques:
             expected = f"{(self._theta, self._u, self._torques)}"
-            raise ShapeError("theta, u, torques", f"shapes {(theta.shape, u.shape, torques.shape)}", expected)
-        if theta.dtype is not DOUBLE or u.dtype is not DOUBLE or torques.dtype is not DOUBLE:  # a kernel is compiled for each type it meets
+            raise ShapeError(
+                "theta, u, torques", f"shapes {(theta.shape, u.shape, torques.shape)}", expected
+            )
+        if (
+            theta.dtype is not DOUBLE or u.dtype is not DOUBLE or torques.dtype is not DOUBLE
+        ):  # a kernel is compiled for each type it meets
             theta, u, torques = theta.astype(DOUBLE), u.astype(DOUBLE), torques.astype(DOUBLE)
         rates = self._kernel(theta, u, torques, self._first, self._second)
         if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
-            return SnakeRates(np.zeros_like(rates), SnakeStatus.INVALID_INPUT, _tell_what_is_not_finite(theta, u, torques))
+            return SnakeRates(
+                np.zeros_like(rates),
+                SnakeStatus.INVALID_INPUT,
+                _tell_what_is_not_finite(theta, u, torques),
+            )
         return _pack(SnakeRates, (rates, SnakeStatus.OK, ""))
 
 
@@ -212,5 +236,9 @@ def _take_one(kernel: Kernel) -> Kernel:
 
 
 def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:
-    bad = [name for name, values in (("theta", theta), ("u", u), ("torques", torques)) if not np.isfinite(values).all()]
+    bad = [
+        name
+        for name, values in (("theta", theta), ("u", u), ("torques", torques))
+        if not np.isfinite(values).all()
+    ]
     return f"not finite: {', '.join(bad)}" if bad else "the accelerations overflow"

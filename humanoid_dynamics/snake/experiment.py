@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The paper's three comparisons as data: operations, time, error [SN, sec. VI].
 
 What they show: the operation counts grow as the paper says, and the O(n) form undercuts every one of them.  Time follows the counts where
@@ -21,7 +22,12 @@ from humanoid_dynamics.snake.chain import SnakeModel
 from humanoid_dynamics.snake.counts import METHODS, PAPER_TABLE, measure_operations, sum_paper_steps
 from humanoid_dynamics.snake.dynamics import MODES, PreparedSnake
 from humanoid_dynamics.snake.operations import Operations
-from humanoid_dynamics.snake.simulate import SnakeTrajectory, build_paper_state, build_paper_torques, simulate_snake
+from humanoid_dynamics.snake.simulate import (
+    SnakeTrajectory,
+    build_paper_state,
+    build_paper_torques,
+    simulate_snake,
+)
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
@@ -95,7 +101,9 @@ class PrecisionRow:
     @property
     def energy_error(self) -> tuple[float, float]:
         """Largest error of the energy function in double and single precision [J]."""
-        return tuple(float(np.abs(run.energy - run.energy[0]).max()) for run in (self.double, self.single))  # type: ignore[return-value]
+        return tuple(
+            float(np.abs(run.energy - run.energy[0]).max()) for run in (self.double, self.single)
+        )  # type: ignore[return-value]
 
     @property
     def slip(self) -> tuple[float, float]:
@@ -128,8 +136,14 @@ class SnakeExperiment:
         Returns:
             The ratio by number of links.
         """
-        table = {(row.mode, row.n): row.microseconds for row in self.times if row.compiled == compiled}
-        return {n: table[slow, n] / table[fast, n] for mode, n in table if mode == slow and (fast, n) in table}
+        table = {
+            (row.mode, row.n): row.microseconds for row in self.times if row.compiled == compiled
+        }
+        return {
+            n: table[slow, n] / table[fast, n]
+            for mode, n in table
+            if mode == slow and (fast, n) in table
+        }
 
 
 def compare_operations(links: Sequence[int] = (2, 3, 12, 20)) -> tuple[CountRow, ...]:
@@ -147,7 +161,15 @@ def compare_operations(links: Sequence[int] = (2, 3, 12, 20)) -> tuple[CountRow,
         for mode in MODES:
             method = paper_method.get(mode)
             recomputed = sum_paper_steps(method).at(n) if method else None
-            rows.append(CountRow(mode, n, PAPER_TABLE.get((method or "", n)), recomputed, measure_operations(mode, n)))
+            rows.append(
+                CountRow(
+                    mode,
+                    n,
+                    PAPER_TABLE.get((method or "", n)),
+                    recomputed,
+                    measure_operations(mode, n),
+                )
+            )
     return tuple(rows)
 
 
@@ -178,13 +200,21 @@ def compare_times(
     for done, n in enumerate(links):
         _tell(watch, done / len(links))
         keys = [(mode, compiled) for mode in modes for compiled in ways]
-        times = _time_in_turns([PreparedSnake(SnakeModel.uniform(n), *key) for key in keys], seconds_per_n)
-        rows += [TimeRow(mode, n, compiled, time) for (mode, compiled), time in zip(keys, times, strict=True)]
+        times = _time_in_turns(
+            [PreparedSnake(SnakeModel.uniform(n), *key) for key in keys], seconds_per_n
+        )
+        rows += [
+            TimeRow(mode, n, compiled, time)
+            for (mode, compiled), time in zip(keys, times, strict=True)
+        ]
     return tuple(rows)
 
 
 def compare_precision(
-    links: Sequence[int] = (5, 10, 12, 20), duration: float = 2.0, dt: float = 1e-3, watch: Watch | None = None
+    links: Sequence[int] = (5, 10, 12, 20),
+    duration: float = 2.0,
+    dt: float = 1e-3,
+    watch: Watch | None = None,
 ) -> tuple[PrecisionRow, ...]:
     """Run the paper's motion by Kane's and Lagrange's methods in double and single precision [SN, sec. VI.3].
 
@@ -204,14 +234,18 @@ def compare_precision(
         _tell(watch, 0.5 * done / len(links))
         model, state, law = SnakeModel.uniform(n), build_paper_state(n), build_paper_torques(n)
         double, single = (
-            simulate_snake(model, state, law, duration=duration, dt=dt, mode=mode, dtype=dtype) for dtype in (np.float64, np.float32)
+            simulate_snake(model, state, law, duration=duration, dt=dt, mode=mode, dtype=dtype)
+            for dtype in (np.float64, np.float32)
         )
         rows.append(PrecisionRow(mode, n, double, single))
     return tuple(rows)
 
 
 def run_snake_experiment(
-    links: Sequence[int] = LINKS, duration: float = 2.0, seconds_per_n: float = 0.3, watch: Watch | None = None
+    links: Sequence[int] = LINKS,
+    duration: float = 2.0,
+    seconds_per_n: float = 0.3,
+    watch: Watch | None = None,
 ) -> SnakeExperiment:
     """Make all three comparisons.
 

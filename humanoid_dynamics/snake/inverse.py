@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint torques for a wanted acceleration: n - 1 torques, two equations, the answer of least norm."""
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
     return np.array(unfolded.torque_map(theta, model.tables))
 
 
-def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, damping: float = 0.0) -> SnakeTorques:
+def inverse_dynamics(
+    model: SnakeModel, state: SnakeState, u_dot: ArrayLike, damping: float = 0.0
+) -> SnakeTorques:
     """Return the joint torques of least norm for a wanted acceleration.
 
     Args:
@@ -74,7 +77,9 @@ def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, dam
     return solve_torques(model, state.theta, state.u, check_vector("u_dot", u_dot, 2), damping)
 
 
-def solve_torques(model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector, damping: float = 0.0) -> SnakeTorques:
+def solve_torques(
+    model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector, damping: float = 0.0
+) -> SnakeTorques:
     """Answer ``inverse_dynamics`` inside a control loop: nothing is checked, numbers that are not finite give a status.
 
     Args:
@@ -97,7 +102,9 @@ class PreparedInverse:
     Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
     """
 
-    def __init__(self, model: SnakeModel, damping: float = 0.0, compiled: bool | None = None) -> None:
+    def __init__(
+        self, model: SnakeModel, damping: float = 0.0, compiled: bool | None = None
+    ) -> None:
         """Prepare.
 
         Args:
@@ -112,7 +119,9 @@ class PreparedInverse:
         self.model, self.damping = model, float(damping)
         selected = select_kernel(unfolded.invert, compiled)
         self._kernel = silence(selected) if selected is unfolded.invert else selected
-        self._tables = tuple(table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
+        self._tables = tuple(
+            table.copy() for table in model.tables
+        )  # its own: compiled code takes writable arrays faster
         self._shapes = ((model.n,), (2,), (2,))
 
     def tick(self, theta: Vector, u: Vector, u_dot: Vector) -> SnakeTorques:
@@ -149,13 +158,26 @@ def _read_answer(answer: Vector) -> SnakeTorques:
     if short <= RESIDUAL_RATIO * max(1.0, float(answer[-2])):
         return SnakeTorques(torques, missing)  # the rest is rounding
     if not isfinite(short):
-        return SnakeTorques(np.zeros_like(torques), np.zeros(2), SnakeStatus.INVALID_INPUT, "theta, u or u_dot is not finite")
+        return SnakeTorques(
+            np.zeros_like(torques),
+            np.zeros(2),
+            SnakeStatus.INVALID_INPUT,
+            "theta, u or u_dot is not finite",
+        )
     return SnakeTorques(
-        torques, missing, SnakeStatus.ACTUATION_SINGULAR, _tell_why(len(torques) + 1, answer[-1] > 1.0), short / float(answer[-2])
+        torques,
+        missing,
+        SnakeStatus.ACTUATION_SINGULAR,
+        _tell_why(len(torques) + 1, answer[-1] > 1.0),
+        short / float(answer[-2]),
     )
 
 
 def _tell_why(n: int, has_full_rank: bool) -> str:
     if n < 3:
         return f"{n} link(s) have {n - 1} joint torque(s) for two accelerations"
-    return "near a straight or circular shape, damped" if has_full_rank else "straight or circular shape: rolling moves no joint"
+    return (
+        "near a straight or circular shape, damped"
+        if has_full_rank
+        else "straight or circular shape: rolling moves no joint"
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The paper's recursion, step by step and equation by equation: O(n²), with the bias matrix N written out.
 
 Kept to be read beside the paper and to be counted; ``unfolded.py`` gives the same accelerations in O(n).  Indices start at 0 here, so that
@@ -60,7 +61,9 @@ def speed_partials(C: Numbers, S: Numbers, h: Numbers) -> tuple[Numbers, Numbers
     return V_u, w_u
 
 
-def angle_partials(C: Numbers, S: Numbers, h: Numbers, speeds: tuple[Numbers, Numbers], literal: bool) -> tuple[Numbers, Numbers]:
+def angle_partials(
+    C: Numbers, S: Numbers, h: Numbers, speeds: tuple[Numbers, Numbers], literal: bool
+) -> tuple[Numbers, Numbers]:
     """Derivatives of V_k and w_k by q_j, (n, n) each, zero for k < j [SN, eqs. 15-20]."""
     n = h.size
     V, w = speeds
@@ -142,17 +145,26 @@ def bias_force(N: Numbers, w: Numbers) -> Numbers:
     return product
 
 
-def equations(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+def equations(
+    theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool
+) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """M, N, F and w of [SN, eq. 8]."""
     C, S = shape_cosines(theta)
     V, w = link_speeds(C, S, links.h, u)
     V_u, w_u = speed_partials(C, S, links.h)
     V_q, w_q = angle_partials(C, S, links.h, (V, w), literal)
     mV_u, Iw_u = weighted_partials(V_u, w_u, links)
-    return mass_matrix(V_u, w_u, mV_u, Iw_u), bias_matrix(V_q, w_q, mV_u, Iw_u), generalized_force(w_u, torques), w
+    return (
+        mass_matrix(V_u, w_u, mV_u, Iw_u),
+        bias_matrix(V_q, w_q, mV_u, Iw_u),
+        generalized_force(w_u, torques),
+        w,
+    )
 
 
-def accelerate(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers]:
+def accelerate(
+    theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool
+) -> tuple[Numbers, Numbers, Numbers]:
     """u_dot_1, u_dot_2 and the angular velocities of all links, from [SN, eq. 8]."""
     M, N, F, w = equations(theta, u, torques, links, literal)
     n = bias_force(N, w)
@@ -160,7 +172,9 @@ def accelerate(theta: Numbers, u: Numbers, torques: Numbers, links: Links, liter
     return x_1, x_2, w
 
 
-def state_rates(theta: Numbers, u: Numbers, acceleration: tuple[Numbers, Numbers, Numbers]) -> Numbers:
+def state_rates(
+    theta: Numbers, u: Numbers, acceleration: tuple[Numbers, Numbers, Numbers]
+) -> Numbers:
     """Rates of (theta, x, y, u), (n+4,), in the order integrators hold the state, from those of u and the angular velocities."""
     n = theta.size
     rates = np.empty(n + 4, theta.dtype)

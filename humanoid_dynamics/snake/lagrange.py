@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations with multipliers, the paper's first comparator: n + 2 coordinates (theta_1..n, x, y), n constraints, O(n³).
 
 The unconstrained chain gives M q_ddot + B = Q [SN, eqs. 22-25], the wheels give A q_dot = 0, and both together
@@ -95,7 +96,9 @@ def wheel_row_rates(c: Numbers, s: Numbers, w: Numbers, b: Numbers) -> Numbers:
     return A_dot
 
 
-def saddle_system(M: Numbers, A: Numbers, rest: Numbers, A_dot: Numbers, q_dot: Numbers) -> tuple[Numbers, Numbers]:
+def saddle_system(
+    M: Numbers, A: Numbers, rest: Numbers, A_dot: Numbers, q_dot: Numbers
+) -> tuple[Numbers, Numbers]:
     """The matrix and the right-hand side of the equations of motion and of the wheels together."""
     k, nv = A.shape
     K, right = np.zeros((nv + k, nv + k), M.dtype), np.zeros(nv + k, M.dtype)
@@ -126,7 +129,13 @@ def accelerations(theta: Numbers, q_dot: Numbers, torques: Numbers, links: Links
     rest = -bias_vector(c, s, q_dot[:n], m, h)
     rest[1:n] += torques
     rest[: n - 1] -= torques
-    K, right = saddle_system(inertia_matrix(c, s, m, inertia, b), wheel_rows(c, s, b), rest, wheel_row_rates(c, s, q_dot[:n], b), q_dot)
+    K, right = saddle_system(
+        inertia_matrix(c, s, m, inertia, b),
+        wheel_rows(c, s, b),
+        rest,
+        wheel_row_rates(c, s, q_dot[:n], b),
+        q_dot,
+    )
     return solve_symmetric(K, right)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton and Euler link by link, the paper's second comparator: a serial chain x, y, theta_1, phi_1..n-1 after Walker and Orin.
 
 The bias vector comes from one outward and one inward pass with zero joint accelerations, the inertia matrix from composite rigid bodies,
@@ -17,7 +18,11 @@ from humanoid_dynamics.snake.unfolded import Numbers
 
 def link_vectors(theta: Numbers, h: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Vectors e (n, 2) along the links, r (n, 2) from joint to centre, d (n, 2) from joint to next joint."""
-    e, r, d = np.zeros((h.size, 2), h.dtype), np.zeros((h.size, 2), h.dtype), np.zeros((h.size, 2), h.dtype)
+    e, r, d = (
+        np.zeros((h.size, 2), h.dtype),
+        np.zeros((h.size, 2), h.dtype),
+        np.zeros((h.size, 2), h.dtype),
+    )
     e[:, 0], e[:, 1] = np.cos(theta), np.sin(theta)
     for i in range(h.size):
         for axis in range(2):
@@ -112,7 +117,13 @@ def accelerations(theta: Numbers, q_dot: Numbers, torques: Numbers, links: Links
     e, r, d = link_vectors(theta, h)
     rest = -bias_forces(r, d, w, m)
     rest[3:] += torques
-    K, right = saddle_system(composite_inertia(r, d, m, inertia), wheel_rows(e, r, d), rest, wheel_row_rates(e, r, d, w), rates)
+    K, right = saddle_system(
+        composite_inertia(r, d, m, inertia),
+        wheel_rows(e, r, d),
+        rest,
+        wheel_row_rates(e, r, d, w),
+        rates,
+    )
     return solve_symmetric(K, right)
 
 

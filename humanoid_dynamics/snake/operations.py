@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that count what is done to them.
 
 A multiplication or division counts as one M, an addition or subtraction as one A, sines, cosines and changes of sign as nothing, as in the
@@ -90,10 +91,18 @@ class Counted:
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Any:
-        return self if self._is_structure(other) and other == 1 else self._product(1.0 / _value_of(other))
+        return (
+            self
+            if self._is_structure(other) and other == 1
+            else self._product(1.0 / _value_of(other))
+        )
 
     def __rtruediv__(self, other: object) -> Any:
-        return 0 if self._is_structure(other) and other == 0 else Counted(1.0 / self.value, self.counter)._product(_value_of(other))
+        return (
+            0
+            if self._is_structure(other) and other == 0
+            else Counted(1.0 / self.value, self.counter)._product(_value_of(other))
+        )
 
     def __neg__(self) -> Counted:
         return Counted(-self.value, self.counter)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums along the chain: lines of arrays in numpy, one pass without work space where they are compiled.
 
 Each sum is written as the interpreter reads it; beside it stands the loop that the compiler puts in its place, because array by array
@@ -10,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
-PASS_OPTIONS = {"forceinline": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+PASS_OPTIONS = {
+    "forceinline": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}
 """How a pass is compiled: sums in any order, but infinities and what is not a number keep their meaning."""
 
 
@@ -62,7 +67,9 @@ def press(c: Any, z: Any, torques: Any, lever: Any, first_lever: Any) -> tuple[A
     return np.dot(z, net), np.dot(c, net) - first_lever * np.sum(torques[:1])
 
 
-def press_in_one_pass(c: Any, z: Any, torques: Any, lever: Any, first_lever: Any) -> tuple[Any, Any]:
+def press_in_one_pass(
+    c: Any, z: Any, torques: Any, lever: Any, first_lever: Any
+) -> tuple[Any, Any]:
     """The same, written for the compiler."""
     F_1 = F_2 = c.dtype.type(0)
     last = torques.size - 1

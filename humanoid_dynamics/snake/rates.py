@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time derivatives of the state an integrator works on, by every method and in either precision."""
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ Rate: TypeAlias = Callable[[float, Floats], Floats]
 
 
 def build_rate(
-    model: SnakeModel, law: TorqueLaw, mode: str = "linear", *, dtype: DTypeLike = np.float64, compiled: bool | None = None
+    model: SnakeModel,
+    law: TorqueLaw,
+    mode: str = "linear",
+    *,
+    dtype: DTypeLike = np.float64,
+    compiled: bool | None = None,
 ) -> Rate:
     """Return the time derivative of the state an integrator works on.
 
@@ -47,16 +53,25 @@ def build_rate(
     links = kane.Links(*(values.astype(dtype) for values in model.links))
     if mode == "linear":
         return _build_kane_rate(
-            select_kernel(unfolded.forward, compiled), tuple(table.astype(dtype) for table in model.tables), law, model.n
+            select_kernel(unfolded.forward, compiled),
+            tuple(table.astype(dtype) for table in model.tables),
+            law,
+            model.n,
         )
     if mode == "paper":
         return _build_kane_rate(select_kernel(kane.forward, compiled), (links, False), law, model.n)
     if mode == "lagrange":
-        return _build_lagrange_rate(select_kernel(lagrange.accelerations, compiled), links, law, model.n)
-    return _build_newton_euler_rate(select_kernel(newton_euler.accelerations, compiled), links, law, model.n)
+        return _build_lagrange_rate(
+            select_kernel(lagrange.accelerations, compiled), links, law, model.n
+        )
+    return _build_newton_euler_rate(
+        select_kernel(newton_euler.accelerations, compiled), links, law, model.n
+    )
 
 
-def _build_kane_rate(kernel: Callable[..., Any], constants: tuple[Any, ...], law: TorqueLaw, n: int) -> Rate:
+def _build_kane_rate(
+    kernel: Callable[..., Any], constants: tuple[Any, ...], law: TorqueLaw, n: int
+) -> Rate:
     def rate(t: float, y: Floats) -> Floats:
         theta, u = y[:n], y[n + 2 : n + 4]
         torques = law(t, theta, u).astype(y.dtype)
@@ -68,7 +83,9 @@ def _build_kane_rate(kernel: Callable[..., Any], constants: tuple[Any, ...], law
     return rate
 
 
-def _build_lagrange_rate(kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int) -> Rate:
+def _build_lagrange_rate(
+    kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int
+) -> Rate:
     def rate(t: float, y: Floats) -> Floats:
         theta, q_dot = y[:n], y[n + 2 : 2 * n + 4]
         torques = law(t, theta, read_speeds(theta, q_dot)).astype(y.dtype)
@@ -81,8 +98,12 @@ def _build_lagrange_rate(kernel: Callable[..., Any], links: kane.Links, law: Tor
     return rate
 
 
-def _build_newton_euler_rate(kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int) -> Rate:
-    def serial_kernel(theta: Floats, q_dot: Floats, torques: Floats, constants: kane.Links) -> Floats:
+def _build_newton_euler_rate(
+    kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int
+) -> Rate:
+    def serial_kernel(
+        theta: Floats, q_dot: Floats, torques: Floats, constants: kane.Links
+    ) -> Floats:
         serial = kernel(theta, q_dot, torques, constants)
         return np.concatenate((np.cumsum(serial[2 : n + 2]), serial[:2]))
 

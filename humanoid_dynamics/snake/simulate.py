@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snake in time: fixed steps in either precision, or a reference trajectory to the last digits."""
 
 from __future__ import annotations
@@ -136,7 +137,9 @@ def simulate_snake(
     """
     steps = round(duration / dt) if dt > 0.0 and isfinite(duration / dt) else 0
     if steps < 1:
-        raise ShapeError("duration, dt", f"{duration} s, {dt} s", "positive numbers, at least one step")
+        raise ShapeError(
+            "duration, dt", f"{duration} s, {dt} s", "positive numbers, at least one step"
+        )
     if dtype not in PRECISIONS:
         raise ShapeError("dtype", f"{np.dtype(dtype)}", "float64 or float32")
     _check_law(model, state, law)
@@ -147,12 +150,25 @@ def simulate_snake(
         with np.errstate(all="ignore"):
             history[i + 1] = step_rk4(rate, i * dt, history[i], dt)
         if not np.isfinite(history[i + 1]).all():
-            return _build_trajectory(model, dt * np.arange(i + 1, dtype=np.float64), history[: i + 1], SnakeStatus.DIVERGED)
-    return _build_trajectory(model, dt * np.arange(steps + 1, dtype=np.float64), history, SnakeStatus.OK)
+            return _build_trajectory(
+                model,
+                dt * np.arange(i + 1, dtype=np.float64),
+                history[: i + 1],
+                SnakeStatus.DIVERGED,
+            )
+    return _build_trajectory(
+        model, dt * np.arange(steps + 1, dtype=np.float64), history, SnakeStatus.OK
+    )
 
 
 def compute_reference(
-    model: SnakeModel, state: SnakeState, law: TorqueLaw, times: ArrayLike, *, mode: str = "linear", compiled: bool | None = None
+    model: SnakeModel,
+    state: SnakeState,
+    law: TorqueLaw,
+    times: ArrayLike,
+    *,
+    mode: str = "linear",
+    compiled: bool | None = None,
 ) -> SnakeTrajectory:
     """Integrate with DOP853 at tolerances near the last digit.
 
@@ -172,14 +188,22 @@ def compute_reference(
     """
     t = check_vector("times", times, max(1, np.size(times)))
     if t[0] < 0.0 or t[-1] <= 0.0 or (np.diff(t) <= 0.0).any():
-        raise ShapeError("times", f"{t[0]:g} to {t[-1]:g} s", "increasing times, none before zero, the last above it")
+        raise ShapeError(
+            "times",
+            f"{t[0]:g} to {t[-1]:g} s",
+            "increasing times, none before zero, the last above it",
+        )
     _check_law(model, state, law)
     rate, start = build_rate(model, law, mode, compiled=compiled), _start(model, state, mode)
-    if not np.isfinite(rate(0.0, start)).all():  # the integrator would look for a first step for ever
+    if not np.isfinite(
+        rate(0.0, start)
+    ).all():  # the integrator would look for a first step for ever
         return _build_trajectory(model, np.zeros(1), start[None], SnakeStatus.DIVERGED)
     from scipy.integrate import solve_ivp  # takes a while to load, for which every world would wait
 
-    solution = solve_ivp(rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-12, atol=1e-14)
+    solution = solve_ivp(
+        rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-12, atol=1e-14
+    )
     status = SnakeStatus.OK if solution.success else SnakeStatus.DIVERGED
     return _build_trajectory(model, solution.t, solution.y.T, status)
 
@@ -188,7 +212,11 @@ def _check_law(model: SnakeModel, state: SnakeState, law: TorqueLaw) -> None:
     check_state(model, state)
     torques = law(0.0, state.theta, state.u)
     if np.shape(torques) != (model.n - 1,) or not isinstance(torques, np.ndarray):
-        raise ShapeError("law", f"{type(torques).__name__} of shape {np.shape(torques)}", f"array of shape ({model.n - 1},)")
+        raise ShapeError(
+            "law",
+            f"{type(torques).__name__} of shape {np.shape(torques)}",
+            f"array of shape ({model.n - 1},)",
+        )
 
 
 def _start(model: SnakeModel, state: SnakeState, mode: str) -> Vector:
@@ -200,14 +228,21 @@ def _start(model: SnakeModel, state: SnakeState, mode: str) -> Vector:
     return np.concatenate((state.theta, state.position, omega, velocity, [0.0]))
 
 
-def _build_trajectory(model: SnakeModel, t: Vector, history: Floats, status: SnakeStatus) -> SnakeTrajectory:
+def _build_trajectory(
+    model: SnakeModel, t: Vector, history: Floats, status: SnakeStatus
+) -> SnakeTrajectory:
     """Keep the books in double precision, whatever the precision of the motion."""
     n = model.n
     y = history.astype(np.float64)
     theta, position, rest = y[:, :n], y[:, n : n + 2], y[:, n + 2 : -1]
     if rest.shape[1] == 2:
         u = rest
-        rates = np.array([np.concatenate(compute_link_speeds(model, SnakeState(*pair))) for pair in zip(theta, u, strict=True)])
+        rates = np.array(
+            [
+                np.concatenate(compute_link_speeds(model, SnakeState(*pair)))
+                for pair in zip(theta, u, strict=True)
+            ]
+        )
         along, omega, across = rates[:, :n], rates[:, n:], np.zeros_like(theta)
     else:
         u, omega = read_speeds(theta, rest), rest[:, :n]

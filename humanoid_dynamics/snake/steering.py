@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Driving a snake: torques that make its head swing about a heading and move ahead, the body following the head's track.
 
 Link n leads.  Rates of its speed and of its turning are the two accelerations torques can choose; every other link repeats, one link length
@@ -53,12 +54,21 @@ class SerpentineGait:
         for name in ("speed", "swing", "speed_gain", "damping"):
             if not np.isfinite(getattr(self, name)):
                 raise ShapeError(name, f"{getattr(self, name)}", "a finite number")
-        for name in ("period", "stiffness", "damping", "largest_error", "largest_torque", "singular_value"):
+        for name in (
+            "period",
+            "stiffness",
+            "damping",
+            "largest_error",
+            "largest_torque",
+            "singular_value",
+        ):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ShapeError(name, f"{getattr(self, name)}", "a positive number")
 
 
-def compute_head_command(gait: SerpentineGait, t: float, heading: float, head: tuple[float, float, float]) -> tuple[float, float]:
+def compute_head_command(
+    gait: SerpentineGait, t: float, heading: float, head: tuple[float, float, float]
+) -> tuple[float, float]:
     """Return the accelerations wanted of the head.
 
     Args:
@@ -72,9 +82,13 @@ def compute_head_command(gait: SerpentineGait, t: float, heading: float, head: t
     """
     theta, speed, omega = head
     rate = 2.0 * np.pi / gait.period
-    swing = gait.swing * np.array([np.sin(rate * t), rate * np.cos(rate * t), -(rate**2) * np.sin(rate * t)])
+    swing = gait.swing * np.array(
+        [np.sin(rate * t), rate * np.cos(rate * t), -(rate**2) * np.sin(rate * t)]
+    )
     off = heading - theta
-    error = float(np.clip(np.arctan2(np.sin(off), np.cos(off)), -gait.largest_error, gait.largest_error)) + float(swing[0])
+    error = float(
+        np.clip(np.arctan2(np.sin(off), np.cos(off)), -gait.largest_error, gait.largest_error)
+    ) + float(swing[0])
     turn = swing[2] + gait.damping * (swing[1] - omega) + gait.stiffness * error
     return gait.speed_gain * (gait.speed - speed), float(turn)
 
@@ -111,7 +125,9 @@ def compute_steering_torques(
     return SnakeTorques(scaled, answer.missing, SnakeStatus.SATURATED, reason, answer.missing_share)
 
 
-def predict_side_forces(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector) -> Vector:
+def predict_side_forces(
+    model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector
+) -> Vector:
     """Return what the wheels will have to carry sideways under given torques.
 
     Args:
@@ -127,7 +143,9 @@ def predict_side_forces(model: SnakeModel, motion: tuple[Vector, Vector], torque
     return solve_side_forces(model, theta, u, torques, u_dot).lam
 
 
-def hold_grip(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector, friction: float) -> tuple[float, Vector]:
+def hold_grip(
+    model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector, friction: float
+) -> tuple[float, Vector]:
     """Tell which part of given torques lets every wheel keep its grip.
 
     Side forces change along a straight line from no torque to all of it.  Wheels that would slip without any torque are left alone, and
@@ -142,7 +160,9 @@ def hold_grip(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector,
     Returns:
         The part, up to 1, and (n,) side forces under it [N].
     """
-    idle, pushed = (predict_side_forces(model, motion, T) for T in (np.zeros_like(torques), torques))
+    idle, pushed = (
+        predict_side_forces(model, motion, T) for T in (np.zeros_like(torques), torques)
+    )
     bound, change = friction * STANDARD_GRAVITY * model.masses, pushed - idle
     moved = (np.abs(idle) <= bound) & (change != 0.0)
     room = (np.sign(change[moved]) * bound[moved] - idle[moved]) / change[moved]
@@ -150,7 +170,9 @@ def hold_grip(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector,
     return part, idle + part * change
 
 
-def _compute_speed_rates(model: SnakeModel, gait: SerpentineGait, goal: tuple[float, float], theta: Vector, u: Vector) -> Vector:
+def _compute_speed_rates(
+    model: SnakeModel, gait: SerpentineGait, goal: tuple[float, float], theta: Vector, u: Vector
+) -> Vector:
     """Rates of the generalized speeds, (2,), that give the head the accelerations wanted at a time for a heading."""
     rows, sums = model.rows, model.sums
     c, z = unfolded.unfold(theta, rows.mirror)
@@ -159,5 +181,10 @@ def _compute_speed_rates(model: SnakeModel, gait: SerpentineGait, goal: tuple[fl
     V, y = c[-1] * v - z[-1] * w, z[-1] * v + c[-1] * w
     V_dot, omega_dot = compute_head_command(gait, *goal, (theta[-1], V, omega[-1]))
     a = unfolded.angle_rates(omega, rows.mirror)[-1]
-    along, across = V_dot + a * y, omega_dot / rows.lever[-1] - a * V  # less the bias, still in the frame of the head
-    return np.array([c[-1] * along + z[-1] * across, sums.first_lever * (c[-1] * across - z[-1] * along)])
+    along, across = (
+        V_dot + a * y,
+        omega_dot / rows.lever[-1] - a * V,
+    )  # less the bias, still in the frame of the head
+    return np.array(
+        [c[-1] * along + z[-1] * across, sums.first_lever * (c[-1] * across - z[-1] * along)]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triangular decomposition of a symmetric system, the way the paper solves Lagrange's equations."""
 
 from __future__ import annotations

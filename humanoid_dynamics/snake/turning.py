@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cosine and sine of many angles, the one costly part of the O(n) equations.
 
 numpy makes them in two passes.  Compiled, one pass does both without a branch, so that the processor takes several angles at a time:
@@ -17,7 +18,10 @@ FAR = 1e6
 """Angle up to which the multiples of pi/2 are exact [rad]."""
 
 _PER_RIGHT_ANGLE = 2.0 / math.pi
-_RIGHT_ANGLE = tuple(float.fromhex(part) for part in ("0x1.921fb54400000p+0", "0x1.0b4611a600000p-34", "0x1.3198a2e037073p-69"))
+_RIGHT_ANGLE = tuple(
+    float.fromhex(part)
+    for part in ("0x1.921fb54400000p+0", "0x1.0b4611a600000p-34", "0x1.3198a2e037073p-69")
+)
 _S = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(9))
 _C = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(9))
 
@@ -34,7 +38,9 @@ def turn_in_one_pass(angle: Any) -> tuple[Any, Any]:
     for i in range(angle.size):
         is_far |= not (abs(angle[i]) <= FAR)  # also where it is not a number
         quarter = np.floor(angle[i] * _PER_RIGHT_ANGLE + 0.5)
-        r = ((angle[i] - quarter * _RIGHT_ANGLE[0]) - quarter * _RIGHT_ANGLE[1]) - quarter * _RIGHT_ANGLE[2]
+        r = (
+            (angle[i] - quarter * _RIGHT_ANGLE[0]) - quarter * _RIGHT_ANGLE[1]
+        ) - quarter * _RIGHT_ANGLE[2]
         s, d = turn_a_little(r, r * r)
         quadrant = quarter - 4.0 * np.floor(quarter * 0.25)
         is_odd = quadrant == 1.0 or quadrant == 3.0
@@ -49,8 +55,12 @@ def turn_in_one_pass(angle: Any) -> tuple[Any, Any]:
 
 def turn_a_little(r: Any, q: Any) -> tuple[Any, Any]:
     """Sine and cosine of r in [-pi/4, pi/4], q = r², by their Taylor series."""
-    s = _S[1] + q * (_S[2] + q * (_S[3] + q * (_S[4] + q * (_S[5] + q * (_S[6] + q * (_S[7] + q * _S[8]))))))
-    d = _C[1] + q * (_C[2] + q * (_C[3] + q * (_C[4] + q * (_C[5] + q * (_C[6] + q * (_C[7] + q * _C[8]))))))
+    s = _S[1] + q * (
+        _S[2] + q * (_S[3] + q * (_S[4] + q * (_S[5] + q * (_S[6] + q * (_S[7] + q * _S[8])))))
+    )
+    d = _C[1] + q * (
+        _C[2] + q * (_C[3] + q * (_C[4] + q * (_C[5] + q * (_C[6] + q * (_C[7] + q * _C[8])))))
+    )
     return r + r * q * s, 1.0 + q * d
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The O(n) form of the equations: the chain unfolded, the bias matrix never built.
 
 The recursion of the paper [SN, eqs. 6-7] maps (V_i, h_i w_i) to (V_i+1, h_i+1 w_i+1) by the reflection [[C, S], [S, -C]].  Mirror every
@@ -81,8 +82,12 @@ def build_tables(masses: Vector, inertias: Vector, half_lengths: Vector) -> tupl
     """
     scaled = inertias / half_lengths**2
     sign = np.where(np.arange(masses.size) % 2 == 0, 1.0, -1.0)
-    rows = ChainRows(-sign[:-1], sign[1:] / half_lengths[1:], masses[1:], scaled[1:], (scaled - masses)[1:])
-    return read_only(rows), read_only(ChainSums(masses.sum(), scaled.sum(), half_lengths[0], 1.0 / half_lengths[0]))
+    rows = ChainRows(
+        -sign[:-1], sign[1:] / half_lengths[1:], masses[1:], scaled[1:], (scaled - masses)[1:]
+    )
+    return read_only(rows), read_only(
+        ChainSums(masses.sum(), scaled.sum(), half_lengths[0], 1.0 / half_lengths[0])
+    )
 
 
 def unfold(theta: Numbers, mirror: Numbers) -> tuple[Numbers, Numbers]:
@@ -100,7 +105,9 @@ def angle_rates(omega: Numbers, mirror: Numbers) -> Numbers:
     return add_up(mirror, omega)
 
 
-def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, ...]:
+def equation_terms(
+    theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers
+) -> tuple[Numbers, ...]:
     """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w); fills in the angular velocities of all links."""
     rows, sums = tables
     mirror, lever = rows[0], rows[1]
@@ -114,14 +121,18 @@ def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[N
     return mass_sum + P, R, scaled_sum - P, v * X - w * Y, v * Z - w * X, F_1, F_2
 
 
-def solve_two(M_11: Numbers, M_12: Numbers, M_22: Numbers, b_1: Numbers, b_2: Numbers) -> tuple[Numbers, Numbers]:
+def solve_two(
+    M_11: Numbers, M_12: Numbers, M_22: Numbers, b_1: Numbers, b_2: Numbers
+) -> tuple[Numbers, Numbers]:
     """Solve the symmetric 2 x 2 system by elimination; M_11 is positive in every shape."""
     factor = M_12 / M_11
     x_2 = (b_2 - factor * b_1) / (M_22 - factor * M_12)
     return (b_1 - M_12 * x_2) / M_11, x_2
 
 
-def accelerate(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, Numbers]:
+def accelerate(
+    theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers
+) -> tuple[Numbers, Numbers]:
     """u_dot_1 and u_dot_2, equation (8) solved; fills in the angular velocities of all links."""
     M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, tables, omega)
     x_1, x_2 = solve_two(M_11, M_12, M_22, F_1 - n_1, F_2 - n_2)
@@ -162,13 +173,17 @@ def divide_within_rank(p: Numbers, square: Numbers, largest: Numbers, damping: N
     return p / (square + damping * damping) if square > LOST * LOST * largest else p * 0.0
 
 
-def invert(theta: Numbers, u: Numbers, u_dot: Numbers, tables: tuple[Numbers, Numbers], damping: Numbers) -> Numbers:
+def invert(
+    theta: Numbers, u: Numbers, u_dot: Numbers, tables: tuple[Numbers, Numbers], damping: Numbers
+) -> Numbers:
     """Torques of least norm for wanted rates of u (n-1,), then the force they do not give (2,), then what was wanted [N], then the rank.
 
     The two rows of the torque map are turned until they are orthogonal (Jacobi): then each gives its own part of the force.
     """
     n = theta.size
-    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(theta, u, np.zeros(n - 1), tables, np.empty(n))
+    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(
+        theta, u, np.zeros(n - 1), tables, np.empty(n)
+    )
     x_1, x_2 = u_dot[0], tables[1][2] * u_dot[1]
     f_1, f_2 = M_11 * x_1 + M_12 * x_2 + n_1, M_12 * x_1 + M_22 * x_2 + n_2
     G_1, G_2 = torque_map(theta, tables)
@@ -176,10 +191,18 @@ def invert(theta: Numbers, u: Numbers, u_dot: Numbers, tables: tuple[Numbers, Nu
     for _ in range(2):  # the second turn takes away what rounding left of the first
         turned = 0.5 * np.arctan2(2.0 * np.dot(H_1, H_2), np.dot(H_1, H_1) - np.dot(H_2, H_2))
         c, z = np.cos(turned), np.sin(turned)
-        H_1, H_2, p_1, p_2 = c * H_1 + z * H_2, c * H_2 - z * H_1, c * p_1 + z * p_2, c * p_2 - z * p_1
+        H_1, H_2, p_1, p_2 = (
+            c * H_1 + z * H_2,
+            c * H_2 - z * H_1,
+            c * p_1 + z * p_2,
+            c * p_2 - z * p_1,
+        )
     large, small = np.dot(H_1, H_1), np.dot(H_2, H_2)
     answer = np.empty(n + 3)
-    answer[: n - 1] = divide_within_rank(p_1, large, large, damping) * H_1 + divide_within_rank(p_2, small, large, damping) * H_2
+    answer[: n - 1] = (
+        divide_within_rank(p_1, large, large, damping) * H_1
+        + divide_within_rank(p_2, small, large, damping) * H_2
+    )
     answer[n - 1] = f_1 - np.dot(G_1, answer[: n - 1])
     answer[n] = f_2 - np.dot(G_2, answer[: n - 1])
     answer[n + 1] = np.hypot(f_1, f_2)
@@ -187,5 +210,15 @@ def invert(theta: Numbers, u: Numbers, u_dot: Numbers, tables: tuple[Numbers, Nu
     return answer
 
 
-PARTS = (unfold, link_rates, angle_rates, equation_terms, solve_two, accelerate, write_rates, torque_map, divide_within_rank)
+PARTS = (
+    unfold,
+    link_rates,
+    angle_rates,
+    equation_terms,
+    solve_two,
+    accelerate,
+    write_rates,
+    torque_map,
+    divide_within_rank,
+)
 """What ``forward`` and ``invert`` call; the compiler has to know them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same snake as a robot for the general engine: a URDF, its wheels, and the way between the two states.
 
 The base moves in the plane through prismatic joints x and y and a continuous joint yaw, whose links between carry no mass; link i hangs on
@@ -47,7 +48,9 @@ def build_snake_urdf(model: SnakeModel, name: str = "snake") -> str:
         parts.append(_link(model, i))
         if i > 0:
             reach = float(model.half_lengths[i - 1]) * (1.0 if i == 1 else 2.0)
-            parts.append(_joint(f"joint_{i}", "continuous", f"link_{i}", f"link_{i + 1}", reach=reach))
+            parts.append(
+                _joint(f"joint_{i}", "continuous", f"link_{i}", f"link_{i + 1}", reach=reach)
+            )
     return "\n".join([*parts, "</robot>\n"])
 
 
@@ -62,7 +65,12 @@ def build_snake_description(model: SnakeModel, name: str = "snake") -> dict[str,
         Root, passive joints and wheels: link, position [m] and roll, pitch, yaw [rad] of each wheel in its link.
     """
     wheels = {
-        f"wheel_{i + 1}": {"link": f"link_{i + 1}", "xyz": [_centre(model, i), 0.0, 0.0], "rpy": [0.0, 0.0, 0.0]} for i in range(model.n)
+        f"wheel_{i + 1}": {
+            "link": f"link_{i + 1}",
+            "xyz": [_centre(model, i), 0.0, 0.0],
+            "rpy": [0.0, 0.0, 0.0],
+        }
+        for i in range(model.n)
     }
     return {"name": name, "root": "fixed", "passive": list(BASE_JOINTS), "wheels": wheels}
 
@@ -104,7 +112,9 @@ def from_robot_state(model: SnakeModel, q: Vector, v: Vector) -> SnakeState:
     if not np.hypot(pairs[:, 0], pairs[:, 1]).all():
         raise ShapeError("q", "cosine and sine both zero", "a unit vector for every turning joint")
     theta = np.cumsum(np.arctan2(pairs[:, 1], pairs[:, 0]))
-    return SnakeState(theta, np.array([np.cos(theta[0]) * v[0] + np.sin(theta[0]) * v[1], v[2]]), q[:2])
+    return SnakeState(
+        theta, np.array([np.cos(theta[0]) * v[0] + np.sin(theta[0]) * v[1], v[2]]), q[:2]
+    )
 
 
 def _centre(model: SnakeModel, i: int) -> float:
@@ -113,7 +123,9 @@ def _centre(model: SnakeModel, i: int) -> float:
 
 
 def _link(model: SnakeModel, i: int) -> str:
-    m, inertia, length = (float(values[i]) for values in (model.masses, model.inertias, 2.0 * model.half_lengths))
+    m, inertia, length = (
+        float(values[i]) for values in (model.masses, model.inertias, 2.0 * model.half_lengths)
+    )
     width = LINK_WIDTH * length
     origin = f'<origin xyz="{_centre(model, i)!r} 0 0" rpy="0 0 0"/>'
     return (
@@ -125,7 +137,9 @@ def _link(model: SnakeModel, i: int) -> str:
     )
 
 
-def _joint(name: str, kind: str, parent: str, child: str, *, axis: str = "0 0 1", reach: float = 0.0) -> str:
+def _joint(
+    name: str, kind: str, parent: str, child: str, *, axis: str = "0 0 1", reach: float = 0.0
+) -> str:
     limit = f'<limit lower="-1000" upper="1000" effort="{EFFORT}" velocity="{SPEED}"/>'
     if kind == "continuous":
         limit = f'<limit effort="{EFFORT}" velocity="{SPEED}"/>'

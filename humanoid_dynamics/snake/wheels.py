@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the wheels carry sideways, and whether the ground can give it: O(n).
 
 The force in joint k, seen from link k, follows the same reflections as the speeds, so in the unfolded chain it is a running sum; that it
@@ -30,7 +31,9 @@ class SideForces:
     residual: float
 
 
-def compute_side_forces(model: SnakeModel, state: SnakeState, torques: ArrayLike, u_dot: ArrayLike) -> SideForces:
+def compute_side_forces(
+    model: SnakeModel, state: SnakeState, torques: ArrayLike, u_dot: ArrayLike
+) -> SideForces:
     """Return the side forces of all wheels.
 
     Args:
@@ -43,10 +46,14 @@ def compute_side_forces(model: SnakeModel, state: SnakeState, torques: ArrayLike
         The forces, equal to the multipliers of Lagrange's equations.
     """
     check_state(model, state)
-    return solve_side_forces(model, state.theta, state.u, model.check_torques(torques), check_vector("u_dot", u_dot, 2))
+    return solve_side_forces(
+        model, state.theta, state.u, model.check_torques(torques), check_vector("u_dot", u_dot, 2)
+    )
 
 
-def solve_side_forces(model: SnakeModel, theta: Vector, u: Vector, torques: Vector, u_dot: Vector) -> SideForces:
+def solve_side_forces(
+    model: SnakeModel, theta: Vector, u: Vector, torques: Vector, u_dot: Vector
+) -> SideForces:
     """Answer ``compute_side_forces`` inside a control loop, where nothing is checked.
 
     Args:
@@ -60,7 +67,10 @@ def solve_side_forces(model: SnakeModel, theta: Vector, u: Vector, torques: Vect
         The forces.
     """
     rows, sums = model.rows, model.sums
-    c, z = (np.concatenate(([first], rest)) for first, rest in zip((1.0, 0.0), unfolded.unfold(theta, rows.mirror), strict=True))
+    c, z = (
+        np.concatenate(([first], rest))
+        for first, rest in zip((1.0, 0.0), unfolded.unfold(theta, rows.mirror), strict=True)
+    )
     w = sums.half_length * u[1]
     V, y = c * u[0] - z * w, z * u[0] + c * w  # speed, and s_i h_i w_i
     lever = np.concatenate(([sums.first_lever], rows.lever))
@@ -77,7 +87,9 @@ def solve_side_forces(model: SnakeModel, theta: Vector, u: Vector, torques: Vect
     return SideForces(lam, float(np.hypot(sum_x[-1], sum_y[-1])))
 
 
-def compute_slip_margins(model: SnakeModel, lam: Vector, friction: float, gravity: float = STANDARD_GRAVITY) -> Vector:
+def compute_slip_margins(
+    model: SnakeModel, lam: Vector, friction: float, gravity: float = STANDARD_GRAVITY
+) -> Vector:
     """Return how much side force each wheel has left before it slips; each wheel carries the weight of its own link.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Geometry without a robot: arrays as values, frames, polygons, cones, small dense kernels."""
 
 from humanoid_dynamics.lazy import attach_stub

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .arrays import Matrix as Matrix
 from .arrays import Vector as Vector
 from .polygon import hull_of as hull_of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays as values: float64, contiguous, read-only once they belong to a record."""
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
     try:
         vector = as_real(values)
     except (TypeError, ValueError, OverflowError) as cause:
-        raise ShapeError(field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers") from cause
+        raise ShapeError(
+            field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers"
+        ) from cause
     if isinstance(vector, np.ma.MaskedArray):
         if np.ma.is_masked(vector):
             raise ShapeError(field, "an array with masked numbers", "finite numbers")

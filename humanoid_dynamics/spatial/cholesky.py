@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positive definite systems on raw LAPACK, with a plain answer to the question whether the matrix was one."""
 
 from __future__ import annotations

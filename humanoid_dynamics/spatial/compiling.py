@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """numba, where it is installed: kernels written in plain arrays, compiled at first use."""
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> boo
 
 
 @cache
-def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_free: bool = True) -> Kernel:
+def compile_kernel(
+    kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_free: bool = True
+) -> Kernel:
     """Return a kernel compiled by numba; numbers that are none stay what they are.
 
     Args:
@@ -83,7 +86,9 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_f
     return compile_known(kernel, parts, order_is_free=order_is_free)
 
 
-def compile_where_possible(kernel: Kernel, parts: tuple[Kernel, ...] = (), **options: bool) -> Kernel:
+def compile_where_possible(
+    kernel: Kernel, parts: tuple[Kernel, ...] = (), **options: bool
+) -> Kernel:
     """Return a kernel compiled by numba where that is installed, and as it is otherwise.
 
     Args:
@@ -108,7 +113,9 @@ def find_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     while waiting:
         caller = waiting.pop()
         named = (caller.__globals__.get(name) for name in caller.__code__.co_names)
-        ours = [f for f in named if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)]
+        ours = [
+            f for f in named if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)
+        ]
         new = [f for f in ours if f not in found and f not in taught]
         found.update(dict.fromkeys(new))
         waiting.extend(new)
@@ -133,9 +140,20 @@ def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
     _keep_litter_meanwhile()
     _teach_to_borrow()
     fours.teach_fours()
-    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"} if order_is_free else False}
-    named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
-    named.__qualname__ = f"{kernel.__qualname__}_{digest_functions((kernel, *parts, *functions_of(fours)))}"
+    options: dict[str, Any] = {
+        "error_model": "numpy",
+        "fastmath": {"reassoc", "contract"} if order_is_free else False,
+    }
+    named = FunctionType(
+        kernel.__code__,
+        kernel.__globals__,
+        kernel.__name__,
+        kernel.__defaults__,
+        kernel.__closure__,
+    )
+    named.__qualname__ = (
+        f"{kernel.__qualname__}_{digest_functions((kernel, *parts, *functions_of(fours)))}"
+    )
     try:
         return numba.njit(cache=True, **options)(named)  # type: ignore[no-any-return]
     except RuntimeError:  # no place on disk to keep compiled code: compile in memory
@@ -148,7 +166,11 @@ def functions_of(module: ModuleType) -> tuple[Kernel, ...]:
     Args:
         module: The module.
     """
-    return tuple(f for f in vars(module).values() if isinstance(f, FunctionType) and f.__module__ == module.__name__)
+    return tuple(
+        f
+        for f in vars(module).values()
+        if isinstance(f, FunctionType) and f.__module__ == module.__name__
+    )
 
 
 def digest_functions(functions: tuple[Kernel, ...]) -> str:
@@ -162,7 +184,15 @@ def digest_functions(functions: tuple[Kernel, ...]) -> str:
         code, names = function.__code__, function.__globals__
         constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         read = [(name, _describe_constant(names[name])) for name in code.co_names if name in names]
-        told = (function.__qualname__, _is_inlined(function), _is_rare(function), _options_of(function), constants, code.co_names, read)
+        told = (
+            function.__qualname__,
+            _is_inlined(function),
+            _is_rare(function),
+            _options_of(function),
+            constants,
+            code.co_names,
+            read,
+        )
         digest.update(code.co_code + repr(told).encode())
     return digest.hexdigest()[:12]
 
@@ -200,11 +230,16 @@ def _keep_litter_meanwhile() -> None:
 @cache
 def _teach_to_borrow() -> None:
     """Tell numba what ``borrow`` and ``as_matrix`` are: the same array without the record of who uses it, and the same in rows."""
-    extending, arrays, codes = (import_module(name) for name in ("numba.extending", "numba.np.arrayobj", "numba.core.cgutils"))
+    extending, arrays, codes = (
+        import_module(name)
+        for name in ("numba.extending", "numba.np.arrayobj", "numba.core.cgutils")
+    )
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         array = arrays.make_array(signature.args[0])(context, builder, values[0])
-        array.meminfo, array.parent = (codes.get_null_value(part.type) for part in (array.meminfo, array.parent))
+        array.meminfo, array.parent = (
+            codes.get_null_value(part.type) for part in (array.meminfo, array.parent)
+        )
         return array._getvalue()
 
     def type_borrowed(_: Any, array: Any) -> Any:
@@ -214,7 +249,11 @@ def _teach_to_borrow() -> None:
         vector = arrays.make_array(signature.args[0])(context, builder, values[0])
         matrix = arrays.make_array(signature.return_type)(context, builder)
         size, null = vector.itemsize, codes.get_null_value(vector.meminfo.type)
-        place = {"shape": values[1:], "strides": (builder.mul(values[2], size), size), "itemsize": size}
+        place = {
+            "shape": values[1:],
+            "strides": (builder.mul(values[2], size), size),
+            "itemsize": size,
+        }
         arrays.populate_array(matrix, data=vector.data, **place, meminfo=null)
         return matrix._getvalue()
 
@@ -223,14 +262,18 @@ def _teach_to_borrow() -> None:
 
     borrowed, shaped = extending.intrinsic(type_borrowed), extending.intrinsic(type_matrix)
     extending.overload(borrow)(lambda array: lambda array: borrowed(array))  # noqa: ARG005 - numba goes by the name
-    extending.overload(as_matrix)(lambda vector, rows, columns: lambda vector, rows, columns: shaped(vector, rows, columns))  # noqa: ARG005
+    extending.overload(as_matrix)(
+        lambda vector, rows, columns: lambda vector, rows, columns: shaped(vector, rows, columns)  # noqa: ARG005
+    )
 
 
 @cache
 def _make_known(part: Kernel) -> None:
     compiler = build_parts_compiler(_is_rare(part))
     options = _options_of(part) | ({"pipeline_class": compiler} if compiler else {})
-    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part), **options)(part)
+    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part), **options)(
+        part
+    )
 
 
 def _options_of(part: Kernel) -> dict[str, Any]:
@@ -239,7 +282,9 @@ def _options_of(part: Kernel) -> dict[str, Any]:
     Such a part writes several sums side by side, as many as a computer adds at once.  If free to, the compiler would rather add many
     numbers of one sum at once, and gather them from all over the memory.
     """
-    return {"fastmath": {"contract"}} if part.__name__ in part.__globals__.get("IN_ORDER", ()) else {}
+    return (
+        {"fastmath": {"contract"}} if part.__name__ in part.__globals__.get("IN_ORDER", ()) else {}
+    )
 
 
 def _is_inlined(part: Kernel) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Four numbers at once: what a computer adds and multiplies in one go, for kernels that numba compiles.
 
 numba adds sums that are written side by side one by one, and a loop over a few numbers looks first whether any memory overlaps.  Four
@@ -114,11 +115,20 @@ def _numbers() -> Any:
 
 def _point(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     """Return where the numbers are; no place is counted from the end."""
-    kind, arrays, codes = signature.args[0], import_module("numba.np.arrayobj"), import_module("numba.core.cgutils")
+    kind, arrays, codes = (
+        signature.args[0],
+        import_module("numba.np.arrayobj"),
+        import_module("numba.core.cgutils"),
+    )
     array = arrays.make_array(kind)(context, builder, values[0])
-    shape, strides = codes.unpack_tuple(builder, array.shape), codes.unpack_tuple(builder, array.strides)
+    shape, strides = (
+        codes.unpack_tuple(builder, array.shape),
+        codes.unpack_tuple(builder, array.strides),
+    )
     places = values[1 : 1 + kind.ndim]
-    pointer = codes.get_item_pointer2(context, builder, array.data, shape, strides, kind.layout, places)
+    pointer = codes.get_item_pointer2(
+        context, builder, array.data, shape, strides, kind.layout, places
+    )
     return builder.bitcast(pointer, _numbers().as_pointer())
 
 
@@ -137,7 +147,9 @@ def _spread(_: Any, builder: Any, __: Any, values: Any) -> Any:
     ir, numbers = import_module("llvmlite.ir"), _numbers()
     nothing, place = ir.Constant(numbers, ir.Undefined), ir.IntType(32)
     first = builder.insert_element(nothing, values[0], ir.Constant(place, 0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(place, FOUR), [0] * FOUR))
+    return builder.shuffle_vector(
+        first, nothing, ir.Constant(ir.VectorType(place, FOUR), [0] * FOUR)
+    )
 
 
 def _add(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -163,14 +175,18 @@ def _add_up(_: Any, builder: Any, __: Any, values: Any) -> Any:
 
 def _add_each(_: Any, builder: Any, __: Any, values: Any) -> Any:
     """Add neighbours of two and two, then halves: the sums need not be taken apart."""
-    pairs = [_add_picked(builder, pair, (0, 4, 2, 6), (1, 5, 3, 7)) for pair in (values[:2], values[2:])]
+    pairs = [
+        _add_picked(builder, pair, (0, 4, 2, 6), (1, 5, 3, 7)) for pair in (values[:2], values[2:])
+    ]
     return _add_picked(builder, pairs, (0, 1, 4, 5), (2, 3, 6, 7))
 
 
 def _add_picked(builder: Any, pair: Any, first: tuple[int, ...], second: tuple[int, ...]) -> Any:
     """Add four of the eight numbers of a pair to four others of them."""
     ir = import_module("llvmlite.ir")
-    picks = [ir.Constant(ir.VectorType(ir.IntType(32), FOUR), list(places)) for places in (first, second)]
+    picks = [
+        ir.Constant(ir.VectorType(ir.IntType(32), FOUR), list(places)) for places in (first, second)
+    ]
     return builder.fadd(*(builder.shuffle_vector(*pair, pick) for pick in picks))
 
 

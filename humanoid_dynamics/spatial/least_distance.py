@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quadratic programs that no step at all is an answer to, by least distance: slower than ``quadratic``, and surer.
 
 An active-set method takes rows that nearly depend on each other, such as those of soles on ice, for rows that contradict each other.
@@ -38,7 +39,9 @@ def solve_from_zero(H: Matrix, g: Vector, A: Matrix, b: Vector) -> Vector | None
         length = float(np.linalg.norm(y_0))
         if length == 0.0 or not len(A):
             return np.asarray(solve_triangular(U, y_0))
-        rows = np.vstack((solve_triangular(U, A.T, trans=1), (b - A @ solve_triangular(U, y_0)) / length))
+        rows = np.vstack(
+            (solve_triangular(U, A.T, trans=1), (b - A @ solve_triangular(U, y_0)) / length)
+        )
         sizes = np.linalg.norm(rows, axis=0)
         rows = -rows[:, sizes > 0.0] / sizes[sizes > 0.0]
         wanted = np.append(np.zeros(len(g)), 1.0)

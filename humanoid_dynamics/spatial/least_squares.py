@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Least squares under equality constraints, small and dense."""
 
 from __future__ import annotations
@@ -52,8 +53,15 @@ def solve_constrained(H: Matrix, g: Vector, A: Matrix, b: Vector) -> Constrained
     if info == 0:
         x = solution[:n]
         residual = b - A @ x
-        met = np.max(np.abs(residual), initial=0.0) <= ACCEPTED_RESIDUAL * (1.0 + np.max(np.abs(b), initial=0.0))
-        if met and lapack.dsycon(factors, pivots, np.max(np.abs(K).sum(axis=0)), lower=1)[0] * WORST_CONDITION > 1.0:
+        met = np.max(np.abs(residual), initial=0.0) <= ACCEPTED_RESIDUAL * (
+            1.0 + np.max(np.abs(b), initial=0.0)
+        )
+        if (
+            met
+            and lapack.dsycon(factors, pivots, np.max(np.abs(K).sum(axis=0)), lower=1)[0]
+            * WORST_CONDITION
+            > 1.0
+        ):
             return ConstrainedMinimum(x, residual, m, "kkt")
     return _solve_in_null_space(H, g, A, b)
 

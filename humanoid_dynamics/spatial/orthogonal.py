@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pivoted QR and the complete orthogonal decomposition on raw LAPACK: rank, null space, least squares, never an inverse."""
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def apply_q(qr: Matrix, tau: Vector, B: Matrix, transposed: bool) -> Matrix:
     """
     if tau.size == 0 or B.size == 0:
         return np.array(B, dtype=np.float64)
-    product, _, _ = lapack.dormqr("L", "T" if transposed else "N", qr[:, : tau.size], tau, B, lwork=max(1, B.shape[1]) * BLOCK)
+    product, _, _ = lapack.dormqr(
+        "L", "T" if transposed else "N", qr[:, : tau.size], tau, B, lwork=max(1, B.shape[1]) * BLOCK
+    )
     return np.asarray(product)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How numba compiles the parts of kernels: as far as they are needed within a kernel, and no farther.
 
 numba makes of every function that another one calls a whole program: optimized, turned into machine code, ready to be called by itself.
@@ -55,18 +56,36 @@ def _build_lowering(library_class: type, short: bool) -> type:
     def run_pass(self: Any, state: Any) -> bool:
         flags, name = state.flags, state.func_id.func_qualname
         state.library = library_class(state.targetctx.codegen(), name)
-        flags.forceinline, flags.no_compile, flags.no_cpython_wrapper, flags.no_cfunc_wrapper = state.is_inlined, True, True, True
+        flags.forceinline, flags.no_compile, flags.no_cpython_wrapper, flags.no_cfunc_wrapper = (
+            state.is_inlined,
+            True,
+            True,
+            True,
+        )
         base.run_pass(self, state)
         lowered = state["cr"]
         if short:
-            state.library._final_module.get_function(lowered.fndesc.llvm_func_name).add_function_attribute("optsize")
+            state.library._final_module.get_function(
+                lowered.fndesc.llvm_func_name
+            ).add_function_attribute("optsize")
         # numba knows a function by what is called from Python; this one never is.
-        known = make_function(lowered.fndesc.lookup_module(), name, "a part of a kernel", 0, lowered.env, (state.library,))
+        known = make_function(
+            lowered.fndesc.lookup_module(),
+            name,
+            "a part of a kernel",
+            0,
+            lowered.env,
+            (state.library,),
+        )
         state.targetctx.insert_user_function(known, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=known)
         return True
 
-    lowering = type("PartLowering", (base,), {"_name": f"part_lowering_{'short' if short else 'fast'}", "run_pass": run_pass})
+    lowering = type(
+        "PartLowering",
+        (base,),
+        {"_name": f"part_lowering_{'short' if short else 'fast'}", "run_pass": run_pass},
+    )
     return register(mutates_CFG=True, analysis_only=False)(lowering)  # type: ignore[no-any-return]
 
 
@@ -79,11 +98,17 @@ def _build_compiler(lowering: type) -> type:
         base.__init__(self, *arguments)
         # numba compiles a function anew for callers that are compiled with other options: while types are found, all have the same.
         flags = self.state.flags
-        self.state.is_inlined, flags.forceinline, flags.no_cpython_wrapper = flags.forceinline, False, False
+        self.state.is_inlined, flags.forceinline, flags.no_cpython_wrapper = (
+            flags.forceinline,
+            False,
+            False,
+        )
 
     def define_pipelines(self: Any) -> list[Any]:
         manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [(lowering if kind is usual else kind, told) for kind, told in manager.passes]
+        manager.passes = [
+            (lowering if kind is usual else kind, told) for kind, told in manager.passes
+        ]
         manager.finalize()
         return [manager]
 

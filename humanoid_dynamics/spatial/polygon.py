@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convex polygons in a plane: how far inside a point lies."""
 
 from __future__ import annotations

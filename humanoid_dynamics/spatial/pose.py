@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is a pose: a finite place, and axes that are a rotation."""
 
 from __future__ import annotations
@@ -29,4 +30,8 @@ def check_pose(field: str, X: object) -> None:
     R = X.rotation
     x, y, z = R.T
     if not (np.abs(R.T.dot(R) - EYE).max() <= UNIT and cross(x, y).dot(z) > 0.0):
-        raise ShapeError(f"rotation of {field}", f"{R.round(3).tolist()}", "a rotation: right-handed axes of length 1, at right angles")
+        raise ShapeError(
+            f"rotation of {field}",
+            f"{R.round(3).tolist()}",
+            "a rotation: right-handed axes of length 1, at right angles",
+        )

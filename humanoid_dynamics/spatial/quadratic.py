@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small, dense, strictly convex quadratic programs, solved in memory that is made once.
 
 The solver behind is daqp, a dual active-set method: exact, without a tail, deterministic.  Why it and not another: ``docs/qp_solver.md``.
@@ -74,7 +75,18 @@ class QpWorkspace:
     infinite.  Rows may repeat or depend on each other.
     """
 
-    __slots__ = ("A", "H", "_H_scaled", "_f_scaled", "_sense", "_size", "_x_of_rows", "f", "lower", "upper")
+    __slots__ = (
+        "A",
+        "H",
+        "_H_scaled",
+        "_f_scaled",
+        "_sense",
+        "_size",
+        "_x_of_rows",
+        "f",
+        "lower",
+        "upper",
+    )
 
     H: Matrix
     f: Vector
@@ -96,13 +108,21 @@ class QpWorkspace:
         """
         if n < 1 or not 0 <= n_equal <= n_rows or not 0.0 < size < np.inf:
             received = f"{n} unknowns, {n_equal} equations in {n_rows} rows, size {size}"
-            raise ShapeError("QpWorkspace", received, "one unknown or more, no more equations than rows, a positive size")
+            raise ShapeError(
+                "QpWorkspace",
+                received,
+                "one unknown or more, no more equations than rows, a positive size",
+            )
         self.H, self.f, self.A = np.zeros((n, n)), np.zeros(n), np.zeros((n_rows, n))
         self.lower, self.upper = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
         self.lower[:n_equal] = self.upper[:n_equal] = 0.0
         self._sense: NDArray[np.intc] = np.zeros(n_rows, dtype=np.intc)
         self._sense[:n_equal] = EQUALITY
-        self._H_scaled, self._f_scaled, self._x_of_rows = np.zeros((n, n)), np.zeros(n), np.zeros(n_rows)
+        self._H_scaled, self._f_scaled, self._x_of_rows = (
+            np.zeros((n, n)),
+            np.zeros(n),
+            np.zeros(n_rows),
+        )
         self._size = size
 
     @np.errstate(all="ignore")  # what is not finite is told by the status
@@ -136,7 +156,13 @@ class QpWorkspace:
         violation = self._measure_violation(x)
         # A violation that is not a number compares false, so it is caught as well.
         accepted = violation <= ACCEPTED_VIOLATION * self._size or self._is_rounding(x, violation)
-        return QpSolution(x, multipliers, QpStatus.OPTIMAL if accepted else self._explain(flag, False), details["iterations"], violation)
+        return QpSolution(
+            x,
+            multipliers,
+            QpStatus.OPTIMAL if accepted else self._explain(flag, False),
+            details["iterations"],
+            violation,
+        )
 
     def optimality(self, solution: QpSolution) -> float:
         """Return the largest entry of H x + f + A' multipliers, zero at the minimum, in the unit of f."""
@@ -148,13 +174,18 @@ class QpWorkspace:
             return 0.0 if np.isfinite(x).all() else np.nan
         above = np.dot(self.A, x, self._x_of_rows) - self.upper
         below = self.lower - self._x_of_rows
-        one, other = float(above[above.argmax()]), float(below[below.argmax()])  # argmax, unlike Python's max, stops at what is no number
+        one, other = (
+            float(above[above.argmax()]),
+            float(below[below.argmax()]),
+        )  # argmax, unlike Python's max, stops at what is no number
         return max(one, other, 0.0) if one == one and other == other else np.nan
 
     def _is_rounding(self, x: Vector, violation: float) -> bool:
         if not self._x_of_rows.size:
             return False
-        return violation <= ACCEPTED_ROUNDING * min(float((np.abs(self.A) @ np.abs(x)).max()), LARGEST)
+        return violation <= ACCEPTED_ROUNDING * min(
+            float((np.abs(self.A) @ np.abs(x)).max()), LARGEST
+        )
 
     def _explain(self, flag: int, trusted: bool = True) -> QpStatus:
         bounds = np.isnan(self.lower).any() or np.isnan(self.upper).any()
@@ -163,4 +194,6 @@ class QpWorkspace:
         return _STATUS_OF_FLAG.get(flag, QpStatus.INACCURATE) if trusted else QpStatus.INACCURATE
 
     def _none(self, status: QpStatus, iterations: int) -> QpSolution:
-        return QpSolution(np.zeros(self.f.shape[0]), np.zeros(self.A.shape[0]), status, iterations, np.inf)
+        return QpSolution(
+            np.zeros(self.f.shape[0]), np.zeros(self.A.shape[0]), status, iterations, np.inf
+        )

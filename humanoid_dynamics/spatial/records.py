@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records whose arrays cannot be written to."""
 
 from __future__ import annotations

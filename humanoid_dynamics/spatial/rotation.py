@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations: Rodrigues' formula and the step of a spherical joint, in both axis conventions [SV, eq. 25-29].
 
 A relative angular velocity can be given in axes of the parent or of the child.  Parent axes multiply from the left, as the paper writes
@@ -76,7 +77,13 @@ def step_rotation(R_PC: Matrix, omega: Vector, dt: float, axes: str = "parent") 
 
 
 def advance_rotation(
-    R_PC: Matrix, omega: Callable[[float], Vector], t: float, dt: float, *, axes: str = "parent", rule: str = "midpoint"
+    R_PC: Matrix,
+    omega: Callable[[float], Vector],
+    t: float,
+    dt: float,
+    *,
+    axes: str = "parent",
+    rule: str = "midpoint",
 ) -> Matrix:
     """Turn a child against its parent while the angular velocity changes.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a symmetric matrix of which one triangle counts."""
 
 from __future__ import annotations
@@ -28,8 +29,13 @@ class SymmetricBlocks:
         self._places = np.concatenate([block.ravel() for block in blocks])
         self._entries = np.zeros(len(self._places))
         ends = np.cumsum([block.size for block in blocks])
-        parts = [part.reshape(block.shape) for part, block in zip(np.split(self._entries, ends[:-1]), blocks, strict=True)]
-        self.first, self.mixed, self.second = (part.T for part in parts)  # column-major, as BLAS wants them
+        parts = [
+            part.reshape(block.shape)
+            for part, block in zip(np.split(self._entries, ends[:-1]), blocks, strict=True)
+        ]
+        self.first, self.mixed, self.second = (
+            part.T for part in parts
+        )  # column-major, as BLAS wants them
 
     def take(self, M: Matrix) -> None:
         """Fill the blocks.

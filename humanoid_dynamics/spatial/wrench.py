@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Six-vectors at another point or in other axes; linear part first, angular part second."""
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ def cross(x: Vector, y: Vector) -> Vector:
     Returns:
         (3,) product.
     """
-    return np.array([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]])
+    return np.array(
+        [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
+    )
 
 
 def shift_wrench(F_A: Vector, p_AB: Vector) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .detachment import detach as detach
 from .detachment import make_breakable as make_breakable
 from .detachment import transfer as transfer

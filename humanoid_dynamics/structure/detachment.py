@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints of the tree that break: at once, by another tree, or declared breakable beforehand [SV, sec. 4.2].
 
 Either way what hangs on the joint is carried by a free joint afterwards, and every body keeps its pose and its twist.
@@ -18,7 +19,13 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.structure.rebuild import Body, list_bodies, rebuild
 
-BREAKABLE = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "spherical": "spherical", "planar": "planar"}
+BREAKABLE = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "spherical": "spherical",
+    "planar": "planar",
+}
 
 
 def detach(robot: RobotModel, joint: str) -> RobotModel:
@@ -35,7 +42,10 @@ def detach(robot: RobotModel, joint: str) -> RobotModel:
         UnknownNameError: If there is no such joint.
     """
     record = robot.joint(joint)
-    bodies = [_freed(body, parent="", X_PJ=pin.SE3.Identity()) if body.name == record.name else body for body in list_bodies(robot)]
+    bodies = [
+        _freed(body, parent="", X_PJ=pin.SE3.Identity()) if body.name == record.name else body
+        for body in list_bodies(robot)
+    ]
     freed = rebuild(robot, bodies, robot.loops)
     mimics = tuple(mimic for mimic in robot.mimics if joint not in {mimic.joint, mimic.leader})
     return replace(freed, mimics=mimics, posture=transfer(robot, freed, State.at_rest(robot)).q)
@@ -57,10 +67,17 @@ def make_breakable(robot: RobotModel, joint: str) -> RobotModel:
     """
     record = robot.joint(joint)
     if record.kind not in BREAKABLE:
-        raise HumanoidDynamicsError(f"joint {joint!r} is {record.kind}; breakable are {', '.join(BREAKABLE)}")
+        raise HumanoidDynamicsError(
+            f"joint {joint!r} is {record.kind}; breakable are {', '.join(BREAKABLE)}"
+        )
     if any(joint in {mimic.joint, mimic.leader} for mimic in robot.mimics):
-        raise HumanoidDynamicsError(f"joint {joint!r} is part of a mimic pair; expected a joint without mimic")
-    bodies = [_freed(body, body.parent, body.X_PJ) if body.name == joint else body for body in list_bodies(robot)]
+        raise HumanoidDynamicsError(
+            f"joint {joint!r} is part of a mimic pair; expected a joint without mimic"
+        )
+    bodies = [
+        _freed(body, body.parent, body.X_PJ) if body.name == joint else body
+        for body in list_bodies(robot)
+    ]
     broken = rebuild(robot, bodies, (*robot.loops, _closure_of(robot, record)))
     return replace(broken, posture=transfer(robot, broken, State.at_rest(robot)).q)
 
@@ -97,15 +114,29 @@ def transfer(old: RobotModel, new: RobotModel, state: State) -> State:
 
 
 def _freed(body: Body, parent: str, X_PJ: pin.SE3) -> Body:
-    return replace(body, parent=parent, kind="free_flyer", joint=pin.JointModelFreeFlyer(), X_PJ=X_PJ, record=None)
+    return replace(
+        body,
+        parent=parent,
+        kind="free_flyer",
+        joint=pin.JointModelFreeFlyer(),
+        X_PJ=X_PJ,
+        record=None,
+    )
 
 
 def _hangs_alike(old: RobotModel, new: RobotModel, was: Joint, joint: Joint) -> bool:
-    parents = old.model.names[old.model.parents[was.index]], new.model.names[new.model.parents[joint.index]]
-    return parents[0] == parents[1] and bool(old.model.jointPlacements[was.index] == new.model.jointPlacements[joint.index])
+    parents = (
+        old.model.names[old.model.parents[was.index]],
+        new.model.names[new.model.parents[joint.index]],
+    )
+    return parents[0] == parents[1] and bool(
+        old.model.jointPlacements[was.index] == new.model.jointPlacements[joint.index]
+    )
 
 
-def _as_free(old: RobotModel, new: RobotModel, data: pin.Data, was: Joint, joint: Joint) -> tuple[Vector, Vector]:
+def _as_free(
+    old: RobotModel, new: RobotModel, data: pin.Data, was: Joint, joint: Joint
+) -> tuple[Vector, Vector]:
     """Return pose and twist of a joint frame relative to where its free joint sits."""
     parent = new.model.names[new.model.parents[joint.index]]
     carrier = int(old.model.getJointId(parent)) if parent != "universe" else 0

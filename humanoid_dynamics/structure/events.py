@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can happen to a structure between two steps, as data; events of one instant are applied together [SV, sec. 4]."""
 
 from __future__ import annotations

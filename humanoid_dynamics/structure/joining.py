@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several robots as one: a figure and the swing it sits on, two figures that will take each other's hands.
 
 Robots that meet are one tree from the start, each still hanging where it hung.  What they do to each other later - grasp, sit down, let
@@ -70,9 +71,17 @@ def join(robots: Sequence[RobotModel], names: Sequence[str]) -> RobotModel:
     _check(robots, names)
     model = pin.Model()
     model.name, model.gravity = SEPARATOR.join(filter(None, names)), robots[0].model.gravity
-    parts = [_enter(model, robot, f"{name}{SEPARATOR}" if name else "") for robot, name in zip(robots, names, strict=True)]
+    parts = [
+        _enter(model, robot, f"{name}{SEPARATOR}" if name else "")
+        for robot, name in zip(robots, names, strict=True)
+    ]
     joints = tuple(joint for part in parts for joint in part.joints)
-    actuated = [(name, joint.v.start + k) for joint in joints if joint.actuated for k, name in enumerate(joint.coordinates)]
+    actuated = [
+        (name, joint.v.start + k)
+        for joint in joints
+        if joint.actuated
+        for k, name in enumerate(joint.coordinates)
+    ]
     whole = replace(
         robots[0],
         name=model.name,
@@ -93,7 +102,9 @@ def join(robots: Sequence[RobotModel], names: Sequence[str]) -> RobotModel:
     return _name(whole, parts)
 
 
-def connect_points(robot: RobotModel, name: str, kind: str, point_a: str, point_b: str) -> LoopClosure:
+def connect_points(
+    robot: RobotModel, name: str, kind: str, point_a: str, point_b: str
+) -> LoopClosure:
     """Return the closure that holds two control points together, such as a hand and a grip [CK, sec. 4; SV, sec. 6].
 
     Args:
@@ -118,19 +129,32 @@ def connect_points(robot: RobotModel, name: str, kind: str, point_a: str, point_
 
 def _check(robots: Sequence[RobotModel], names: Sequence[str]) -> None:
     if not robots or len(robots) != len(names):
-        raise ShapeError("names", f"{len(names)} names for {len(robots)} robots", "one name for each of one or more robots")
+        raise ShapeError(
+            "names",
+            f"{len(names)} names for {len(robots)} robots",
+            "one name for each of one or more robots",
+        )
     if len(set(names)) != len(names):
-        raise HumanoidDynamicsError(f"robots to join need different names, received {', '.join(map(repr, names))}")
+        raise HumanoidDynamicsError(
+            f"robots to join need different names, received {', '.join(map(repr, names))}"
+        )
     for robot in robots:
         check_rebuildable(robot)
         if robot.model.gravity != robots[0].model.gravity:
-            raise HumanoidDynamicsError(f"robots {robots[0].name!r} and {robot.name!r} have different gravity and cannot be joined")
+            raise HumanoidDynamicsError(
+                f"robots {robots[0].name!r} and {robot.name!r} have different gravity and cannot be joined"
+            )
     taken: set[str] = set()
     for robot, name in zip(robots, names, strict=True):
         prefix = f"{name}{SEPARATOR}" if name else ""
-        mine = {prefix + each for each in (*robot.links, *(joint.name for joint in robot.joints), *robot.aliases)}
+        mine = {
+            prefix + each
+            for each in (*robot.links, *(joint.name for joint in robot.joints), *robot.aliases)
+        }
         if taken & mine:
-            raise HumanoidDynamicsError(f"robots to join share the names {', '.join(sorted(taken & mine))}; give each robot a name")
+            raise HumanoidDynamicsError(
+                f"robots to join share the names {', '.join(sorted(taken & mine))}; give each robot a name"
+            )
         taken |= mine
 
 
@@ -139,7 +163,9 @@ def _enter(model: pin.Model, robot: RobotModel, prefix: str) -> _Part:
     old, carriers, joints = robot.model, {0: 0}, []
     for joint in robot.joints:
         parent = carriers[int(old.parents[joint.index])]
-        index = model.addJoint(parent, old.joints[joint.index], old.jointPlacements[joint.index], prefix + joint.name)
+        index = model.addJoint(
+            parent, old.joints[joint.index], old.jointPlacements[joint.index], prefix + joint.name
+        )
         model.appendBodyToJoint(index, old.inertias[joint.index], pin.SE3.Identity())
         carriers[joint.index] = index
     for joint in robot.joints:  # now that the model has room for all their numbers
@@ -149,7 +175,14 @@ def _enter(model: pin.Model, robot: RobotModel, prefix: str) -> _Part:
     for index, frame in enumerate(old.frames):
         if index:
             carrier = carriers[frame.parentJoint]
-            copy = pin.Frame(prefix + frame.name, carrier, frames[frame.parentFrame], frame.placement, frame.type, frame.inertia)
+            copy = pin.Frame(
+                prefix + frame.name,
+                carrier,
+                frames[frame.parentFrame],
+                frame.placement,
+                frame.type,
+                frame.inertia,
+            )
             frames[index] = int(model.addFrame(copy, False))
     return _Part(robot, prefix, tuple(joints), frames)
 
@@ -176,10 +209,19 @@ def _name(whole: RobotModel, parts: Sequence[_Part]) -> RobotModel:
     aliases: dict[str, str] = {}
     for part in parts:
         for name, surface in part.rename(part.robot.surfaces).items():
-            surfaces[name] = replace(surface, name=name, link=part.prefix + surface.link, frame=part.frames[surface.frame])
+            surfaces[name] = replace(
+                surface,
+                name=name,
+                link=part.prefix + surface.link,
+                frame=part.frames[surface.frame],
+            )
         for name, point in part.rename(part.robot.control_points).items():
-            points[name] = replace(point, name=name, link=part.prefix + point.link, frame=part.frames[point.frame])
-        aliases |= {name: part.prefix + link for name, link in part.rename(part.robot.aliases).items()}
+            points[name] = replace(
+                point, name=name, link=part.prefix + point.link, frame=part.frames[point.frame]
+            )
+        aliases |= {
+            name: part.prefix + link for name, link in part.rename(part.robot.aliases).items()
+        }
     return replace(
         whole,
         surfaces=MappingProxyType(surfaces),
@@ -187,25 +229,49 @@ def _name(whole: RobotModel, parts: Sequence[_Part]) -> RobotModel:
         aliases=MappingProxyType(aliases),
         loops=tuple(_closure(part, loop) for part in parts for loop in part.robot.loops),
         wheels=tuple(
-            replace(wheel, name=part.prefix + wheel.name, link=part.prefix + wheel.link) for part in parts for wheel in part.robot.wheels
+            replace(wheel, name=part.prefix + wheel.name, link=part.prefix + wheel.link)
+            for part in parts
+            for wheel in part.robot.wheels
         ),
         mimics=tuple(
             Mimic(part.prefix + mimic.joint, part.prefix + mimic.leader, mimic.ratio, mimic.offset)
             for part in parts
             for mimic in part.robot.mimics
         ),
-        shapes=MappingProxyType({name: shapes for part in parts for name, shapes in part.rename(part.robot.shapes).items()}),
-        solids=MappingProxyType({name: shapes for part in parts for name, shapes in part.rename(part.robot.solids).items()}),
+        shapes=MappingProxyType(
+            {
+                name: shapes
+                for part in parts
+                for name, shapes in part.rename(part.robot.shapes).items()
+            }
+        ),
+        solids=MappingProxyType(
+            {
+                name: shapes
+                for part in parts
+                for name, shapes in part.rename(part.robot.solids).items()
+            }
+        ),
         inertialess=tuple(part.prefix + link for part in parts for link in part.robot.inertialess),
     )
 
 
 def _closure(part: _Part, loop: LoopClosure) -> LoopClosure:
-    return replace(loop, name=part.prefix + loop.name, link_a=part.link(loop.link_a), link_b=part.link(loop.link_b))
+    return replace(
+        loop,
+        name=part.prefix + loop.name,
+        link_a=part.link(loop.link_a),
+        link_b=part.link(loop.link_b),
+    )
 
 
 def _join_limits(robots: Sequence[RobotModel]) -> Limits:
-    return Limits(*(_stack([getattr(robot.limits, name) for robot in robots]) for name in ("lower", "upper", "velocity", "effort")))
+    return Limits(
+        *(
+            _stack([getattr(robot.limits, name) for robot in robots])
+            for name in ("lower", "upper", "velocity", "effort")
+        )
+    )
 
 
 def _stack(vectors: Sequence[Vector]) -> Vector:

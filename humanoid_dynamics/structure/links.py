@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connectivity by four pointers: parent, child, brother and real [SV, sec. 3].
 
 ``child`` is the first link further out, ``brother`` the next link with the same parent.  A closed loop is one *virtual* link: it hangs on
@@ -42,7 +43,11 @@ class Link:
     loop: LoopClosure | None = None
 
     def __repr__(self) -> str:
-        names = (f"{key}={link.name}" for key in ("parent", "child", "brother", "real") if (link := getattr(self, key)) is not None)
+        names = (
+            f"{key}={link.name}"
+            for key in ("parent", "child", "brother", "real")
+            if (link := getattr(self, key)) is not None
+        )
         return f"Link({', '.join((self.name, *names))})"
 
     @property
@@ -66,7 +71,9 @@ class Structure:
         base: The ground, on which everything hangs.
     """
 
-    def __init__(self, tree: Iterable[tuple[str, str, str]], rigid: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, tree: Iterable[tuple[str, str, str]], rigid: Mapping[str, str] | None = None
+    ) -> None:
         """Hang links on each other.
 
         Args:
@@ -101,8 +108,17 @@ class Structure:
             One link per joint of the tree and one virtual link per loop.
         """
         carried = {0: BASE} | {joint.index: joint.child for joint in robot.joints}
-        rigid = {link: carried.get(int(robot.model.frames[robot.link_frame(link)].parentJoint), BASE) for link in robot.links}
-        structure = cls(((joint.child, carried[int(robot.model.parents[joint.index])], joint.kind) for joint in robot.joints), rigid)
+        rigid = {
+            link: carried.get(int(robot.model.frames[robot.link_frame(link)].parentJoint), BASE)
+            for link in robot.links
+        }
+        structure = cls(
+            (
+                (joint.child, carried[int(robot.model.parents[joint.index])], joint.kind)
+                for joint in robot.joints
+            ),
+            rigid,
+        )
         for loop in robot.loops:
             structure.connect(loop)
         return structure
@@ -127,7 +143,11 @@ class Structure:
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        link = self._links.get(name) or self._virtual.get(name) or self._links.get(self._rigid.get(name, ""))
+        link = (
+            self._links.get(name)
+            or self._virtual.get(name)
+            or self._links.get(self._rigid.get(name, ""))
+        )
         if link is None:
             raise UnknownNameError("link", name, (*self._links, *self._virtual))
         return link
@@ -147,7 +167,9 @@ class Structure:
             UnknownNameError: If a link does not exist.
             HumanoidDynamicsError: If a link of that name exists already.
         """
-        virtual = Link(loop.name, loop.kind, self.link(loop.link_b), real=self.link(loop.link_a), loop=loop)
+        virtual = Link(
+            loop.name, loop.kind, self.link(loop.link_b), real=self.link(loop.link_a), loop=loop
+        )
         self._refuse_twice(loop.name)
         self._virtual[loop.name] = virtual
         _add_child(virtual)
@@ -188,7 +210,9 @@ class Structure:
         """
         link = self.link(name)
         if link.parent is None or link.is_virtual:
-            raise HumanoidDynamicsError(f"{name!r} is {'virtual' if link.is_virtual else 'the base'}; only a link of the tree can be freed")
+            raise HumanoidDynamicsError(
+                f"{name!r} is {'virtual' if link.is_virtual else 'the base'}; only a link of the tree can be freed"
+            )
         _remove_child(link)
         link.parent, link.joint = self.base, "free_flyer"
         _add_child(link)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Another tree from the same bodies, built depth-first: Pinocchio's inertia algorithm is silently wrong in any other order."""
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
-AXES = {"free_flyer": ("x", "y", "z", "rx", "ry", "rz"), "spherical": ("rx", "ry", "rz"), "planar": ("x", "y", "rz")}
+AXES = {
+    "free_flyer": ("x", "y", "z", "rx", "ry", "rz"),
+    "spherical": ("rx", "ry", "rz"),
+    "planar": ("x", "y", "rz"),
+}
 LIMITS_Q = ("lowerPositionLimit", "upperPositionLimit")
 LIMITS_V = (
     *("armature", "damping", "friction", "rotorInertia", "rotorGearRatio"),
@@ -91,7 +96,12 @@ def rebuild(robot: RobotModel, bodies: Sequence[Body], loops: Iterable[LoopClosu
     ordered = _depth_first(bodies)
     model = _build_model(robot, ordered)
     joints = tuple(_record(model, body, robot) for body in ordered)
-    actuated = [(name, joint.v.start + k) for joint in joints if joint.actuated for k, name in enumerate(joint.coordinates)]
+    actuated = [
+        (name, joint.v.start + k)
+        for joint in joints
+        if joint.actuated
+        for k, name in enumerate(joint.coordinates)
+    ]
     new_links = tuple(body.link for body in ordered if body.link not in robot.links)
     posture = pin.neutral(model)
     for body, joint in zip(ordered, joints, strict=True):
@@ -135,7 +145,17 @@ def _build_model(robot: RobotModel, ordered: Sequence[Body]) -> pin.Model:
         model.appendBodyToJoint(index[body.name], body.inertia, pin.SE3.Identity())
     carrier = {0: 0} | {joint.index: index[joint.name] for joint in robot.joints}
     for frame in list(old.frames)[1:]:  # all frames keep their indices
-        model.addFrame(pin.Frame(frame.name, carrier[frame.parentJoint], 0, frame.placement, frame.type, frame.inertia), False)
+        model.addFrame(
+            pin.Frame(
+                frame.name,
+                carrier[frame.parentJoint],
+                0,
+                frame.placement,
+                frame.type,
+                frame.inertia,
+            ),
+            False,
+        )
     for body in ordered:
         if body.record is not None:
             copy_joint_properties(old, model, body.record, model.joints[index[body.name]])
@@ -155,10 +175,16 @@ def check_rebuildable(robot: RobotModel) -> None:
     """
     followers = [joint.name for joint in robot.joints if joint.kind == "mimic"]
     if followers:
-        raise UnsupportedRobotError("another tree", followers, "joints without a coordinate; load the robot with mimic='constraint'")
+        raise UnsupportedRobotError(
+            "another tree",
+            followers,
+            "joints without a coordinate; load the robot with mimic='constraint'",
+        )
 
 
-def copy_joint_properties(old: pin.Model, new: pin.Model, record: Joint, joint: pin.JointModel) -> None:
+def copy_joint_properties(
+    old: pin.Model, new: pin.Model, record: Joint, joint: pin.JointModel
+) -> None:
     """Give a joint of a new model the limits, rotor and friction it had in the old one.
 
     Args:
@@ -190,7 +216,9 @@ def _record(model: pin.Model, body: Body, robot: RobotModel) -> Joint:
     return Joint(body.name, body.kind, parent, body.link, index, q, v, names, actuated=False)
 
 
-def _carry(values: Vector, bodies: Sequence[Body], joints: Sequence[Joint], size: int, otherwise: float) -> Vector:
+def _carry(
+    values: Vector, bodies: Sequence[Body], joints: Sequence[Joint], size: int, otherwise: float
+) -> Vector:
     carried = np.full(size, otherwise)
     for body, joint in zip(bodies, joints, strict=True):
         if body.record is not None:
@@ -198,10 +226,20 @@ def _carry(values: Vector, bodies: Sequence[Body], joints: Sequence[Joint], size
     return read_only(carried)
 
 
-def _carry_limits(robot: RobotModel, bodies: Sequence[Body], joints: Sequence[Joint], model: pin.Model) -> Limits:
+def _carry_limits(
+    robot: RobotModel, bodies: Sequence[Body], joints: Sequence[Joint], model: pin.Model
+) -> Limits:
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
     for body, joint in zip(bodies, joints, strict=True):
         if body.record is not None:
-            lower[joint.q], upper[joint.q] = robot.limits.lower[body.record.q], robot.limits.upper[body.record.q]
+            lower[joint.q], upper[joint.q] = (
+                robot.limits.lower[body.record.q],
+                robot.limits.upper[body.record.q],
+            )
     velocity = _carry(robot.limits.velocity, bodies, joints, model.nv, np.inf)
-    return Limits(read_only(lower), read_only(upper), velocity, _carry(robot.limits.effort, bodies, joints, model.nv, 0.0))
+    return Limits(
+        read_only(lower),
+        read_only(upper),
+        velocity,
+        _carry(robot.limits.effort, bodies, joints, model.nv, 0.0),
+    )

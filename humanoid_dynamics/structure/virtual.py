@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variant A of the virtual cut: the joint that closes a loop stays in the tree, under a massless virtual link [CK, sec. 2.1; SV, sec. 3.2].
 
 The virtual link hangs on link B by the p freedoms of the cut joint, and all six rows hold it to link A.  Mobility and motion are those
@@ -39,8 +40,14 @@ def with_virtual_links(robot: RobotModel) -> RobotModel:
             continue
         name = f"virtual.{loop.name}"
         carrier, X_PJ = _carrier(robot, loop)
-        bodies.append(Body(name, carrier, loop.kind, JOINTS[loop.kind](), X_PJ, pin.Inertia.Zero(), name, None))
-        loops.append(LoopClosure(loop.name, "fixed", loop.link_a, loop.X_LA, name, pin.SE3.Identity()))
+        bodies.append(
+            Body(
+                name, carrier, loop.kind, JOINTS[loop.kind](), X_PJ, pin.Inertia.Zero(), name, None
+            )
+        )
+        loops.append(
+            LoopClosure(loop.name, "fixed", loop.link_a, loop.X_LA, name, pin.SE3.Identity())
+        )
     return rebuild(robot, bodies, loops)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from .adaptation import ParameterBounds as ParameterBounds
 from .adaptation import scale_gains as scale_gains
 from .adaptive_gains import AdaptiveGains as AdaptiveGains

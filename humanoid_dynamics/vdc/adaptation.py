@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Learning masses while moving: parameters follow the power a subsystem misses and keep their bounds [BP, remark 1]."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class ParameterBounds:
         if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
             raise ShapeError("bounds", "an entry that is not finite", "finite numbers")
         if (lower > upper).any():
-            raise ShapeError("upper", f"{float((upper - lower).min()):g} below lower", "numbers not below lower")
+            raise ShapeError(
+                "upper", f"{float((upper - lower).min()):g} below lower", "numbers not below lower"
+            )
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
 
@@ -57,11 +60,15 @@ def project_rates(estimate: Matrix, drive: Matrix, bounds: ParameterBounds) -> M
     Returns:
         kappa drive, with kappa 0 where an estimate at its bound is pulled outward and 1 elsewhere.
     """
-    stopped = ((estimate <= bounds.lower) & (drive < 0.0)) | ((estimate >= bounds.upper) & (drive > 0.0))
+    stopped = ((estimate <= bounds.lower) & (drive < 0.0)) | (
+        (estimate >= bounds.upper) & (drive > 0.0)
+    )
     return np.where(stopped, 0.0, drive)
 
 
-def update_parameters(estimate: Matrix, drive: Matrix, gain: Matrix | float, bounds: ParameterBounds, dt: float) -> Matrix:
+def update_parameters(
+    estimate: Matrix, drive: Matrix, gain: Matrix | float, bounds: ParameterBounds, dt: float
+) -> Matrix:
     """Advance estimates by one step of d/dt p_i = rho_i s_i kappa_i, without ever leaving their bounds.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gains of adaptive control, and whether they fit a robot."""
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def check_gains(gains: AdaptiveGains, links: int, nv: int) -> AdaptiveGains:
     return AdaptiveGains(**checked)
 
 
-def check_array(field: str, values: ArrayLike, shape: tuple[int, ...], *, single: bool = False) -> Matrix:
+def check_array(
+    field: str, values: ArrayLike, shape: tuple[int, ...], *, single: bool = False
+) -> Matrix:
     """Return finite numbers of a shape, read-only.
 
     Args:

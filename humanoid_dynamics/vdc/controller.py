@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adaptive control by subsystems: required velocities outward, wrenches inward, parameters link by link [BP, remark 1]."""
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains, check_array, che
 from humanoid_dynamics.vdc.decomposition import Decomposition
 from humanoid_dynamics.vdc.inverse import NO_CONTACTS, SubsystemAnswer
 from humanoid_dynamics.vdc.joint import JOINT_PARAMETERS, build_joint_regressor
-from humanoid_dynamics.vdc.motion import FrameFinder, Frames, LinkMotion, compute_link_motion, compute_required_motion
+from humanoid_dynamics.vdc.motion import (
+    FrameFinder,
+    Frames,
+    LinkMotion,
+    compute_link_motion,
+    compute_required_motion,
+)
 from humanoid_dynamics.vdc.regressor import build_local_regressors
 from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, shift_contacts
 
@@ -48,7 +55,10 @@ class AdaptationStatus(StatusEnum):
     """Whether torques of the adaptive controller follow from its input."""
 
     OK = "OK", "torques track the motion and the estimates are updated"
-    INVALID_INPUT = "INVALID_INPUT", "an argument was rejected or too large; torques are zero and the estimates stay"
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "an argument was rejected or too large; torques are zero and the estimates stay",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +112,16 @@ class AdaptiveController:
         self._gains = check_gains(gains, len(decomposition.links), decomposition.robot.nv)
         joints = decomposition.joint_parameters.as_matrix()
         self._link_bounds = link_bounds
-        self._joint_bounds = ParameterBounds(joints, joints) if joint_bounds is None else joint_bounds
+        self._joint_bounds = (
+            ParameterBounds(joints, joints) if joint_bounds is None else joint_bounds
+        )
         self._check_bounds()
         known = decomposition.link_parameters()
-        first = known if link_parameters is None else check_array("link_parameters", link_parameters, known.shape)
+        first = (
+            known
+            if link_parameters is None
+            else check_array("link_parameters", link_parameters, known.shape)
+        )
         self._links = np.clip(first, self._link_bounds.lower, self._link_bounds.upper)
         self._joints = np.clip(joints, self._joint_bounds.lower, self._joint_bounds.upper)
 
@@ -124,7 +140,9 @@ class AdaptiveController:
         """Estimates of the link parameters, (n, 10), in the order of ``LINK_PARAMETERS``."""
         return read_only(self._links)
 
-    def tick(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts = NO_CONTACTS) -> AdaptiveAnswer:
+    def tick(
+        self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts = NO_CONTACTS
+    ) -> AdaptiveAnswer:
         """Send torques for one instant, then learn for the time until the next; input that makes no sense is a status, no exception.
 
         Args:
@@ -145,20 +163,32 @@ class AdaptiveController:
         except HumanoidDynamicsError as fault:
             return self._refuse(str(fault))
         except Exception as fault:  # noqa: BLE001 - what a caller hands over may raise anything at all, and a robot is running
-            return self._refuse(f"the arguments, or the function that chooses contacts, raised {format_exception_only(fault)[-1].strip()}")
-        if not all(np.isfinite(values).all() for values in (answer.tau, answer.missing_power, links, joints)):
+            return self._refuse(
+                f"the arguments, or the function that chooses contacts, raised {format_exception_only(fault)[-1].strip()}"
+            )
+        if not all(
+            np.isfinite(values).all()
+            for values in (answer.tau, answer.missing_power, links, joints)
+        ):
             return self._refuse("values are too large for computation")
         self._links, self._joints = links, joints
         return answer
 
-    def _check(self, q: Vector, v: Vector, desired: Desired, dt: float) -> tuple[State, Desired, float]:
+    def _check(
+        self, q: Vector, v: Vector, desired: Desired, dt: float
+    ) -> tuple[State, Desired, float]:
         """Return what came in as numbers of the right sizes."""
         robot = self._body.robot
         state = State(check_vector("q", q, robot.nq), check_vector("v", v, robot.nv)).check(robot)
         if not isinstance(desired, Desired):
             raise ShapeError("desired", type(desired).__name__, Desired.__name__)
-        q_d, v_d = check_vector("desired.q", desired.q, robot.nq), check_vector("desired.v", desired.v, robot.nv)
-        goal = Desired(State(q_d, v_d).check(robot).q, v_d, check_vector("desired.a", desired.a, robot.nv))
+        q_d, v_d = (
+            check_vector("desired.q", desired.q, robot.nq),
+            check_vector("desired.v", desired.v, robot.nv),
+        )
+        goal = Desired(
+            State(q_d, v_d).check(robot).q, v_d, check_vector("desired.a", desired.a, robot.nv)
+        )
         step = float(check_vector("dt", [dt], 1)[0])
         if not step >= 0.0:
             raise ShapeError("dt", f"{step} s", "a time that is not negative")
@@ -166,9 +196,18 @@ class AdaptiveController:
 
     def _refuse(self, reason: str) -> AdaptiveAnswer:
         nothing = read_only(np.zeros(self._model.nv))
-        return AdaptiveAnswer(nothing, read_only(self._links), read_only(self._joints), 0.0, AdaptationStatus.INVALID_INPUT, reason)
+        return AdaptiveAnswer(
+            nothing,
+            read_only(self._links),
+            read_only(self._joints),
+            0.0,
+            AdaptationStatus.INVALID_INPUT,
+            reason,
+        )
 
-    def _answer(self, state: State, desired: Desired, dt: float, contacts: Contacts) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
+    def _answer(
+        self, state: State, desired: Desired, dt: float, contacts: Contacts
+    ) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
         """Return the answer, and the estimates of links and joints for the next tick."""
         body, gains, q, v = self._body, self._gains, state.q, state.v
         v_r, a_r = self._require(q, v, desired)
@@ -182,23 +221,47 @@ class AdaptiveController:
         own = np.sum(Y_joint * self._joints, axis=1) + gains.joint * rate_error
         tau = own + self._compute_loads(frames, required, net, contacts)
         power = float(np.sum(gains.link * error**2) + gains.joint @ rate_error**2)
-        answer = AdaptiveAnswer(read_only(tau), read_only(self._links), read_only(self._joints), power)
-        links = update_parameters(self._links, np.einsum("nij,ni->nj", Y, error), gains.link_learning, self._link_bounds, dt)
+        answer = AdaptiveAnswer(
+            read_only(tau), read_only(self._links), read_only(self._joints), power
+        )
+        links = update_parameters(
+            self._links,
+            np.einsum("nij,ni->nj", Y, error),
+            gains.link_learning,
+            self._link_bounds,
+            dt,
+        )
         drive = Y_joint * rate_error[:, None]
-        return answer, links, update_parameters(self._joints, drive, gains.joint_learning, self._joint_bounds, dt)
+        return (
+            answer,
+            links,
+            update_parameters(self._joints, drive, gains.joint_learning, self._joint_bounds, dt),
+        )
 
-    def _compute_loads(self, frames: Frames, required: LinkMotion, net: Matrix, contacts: Contacts) -> Vector:
+    def _compute_loads(
+        self, frames: Frames, required: LinkMotion, net: Matrix, contacts: Contacts
+    ) -> Vector:
         """Return z'f_r of all joints, after contacts have taken their part."""
         body = self._body
         f = compute_cut_wrenches(body, frames, net)
         loads = compute_loads(body, frames, f)
         with np.errstate():  # what a function sets there ends with it
-            chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+            chosen = (
+                contacts(SubsystemAnswer(body, frames, required, net, f, loads))
+                if callable(contacts)
+                else contacts
+            )
         if not isinstance(chosen, Mapping) or not all(isinstance(name, str) for name in chosen):
-            raise ShapeError("contacts", f"{type(chosen).__name__} {chosen!r:.60}", "a wrench for each name")
+            raise ShapeError(
+                "contacts", f"{type(chosen).__name__} {chosen!r:.60}", "a wrench for each name"
+            )
         if not chosen:
             return loads
-        return compute_loads(body, frames, compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)))
+        return compute_loads(
+            body,
+            frames,
+            compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)),
+        )
 
     def _require(self, q: Vector, v: Vector, desired: Desired) -> tuple[Vector, Vector]:
         """Return v_r = v_d + Lambda (q_d - q) and its derivative; the difference lives in the tangent space at q."""

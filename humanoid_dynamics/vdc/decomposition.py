@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cutting a robot into links and joints; what does not change with its posture [BP, def. 1, fig. 4].
 
 Every joint is a cut with two frames: T on the link it hangs from (the driving side) and B on the link it carries (the driven side), where B
@@ -84,7 +85,9 @@ class Decomposition(Sealed):
 
     def link_parameters(self) -> Matrix:
         """Return the ten parameters of every link, (n, 10), in the order of ``LINK_PARAMETERS``."""
-        return np.array([inertia.toDynamicParameters() for inertia in list(self.robot.model.inertias)[1:]])
+        return np.array(
+            [inertia.toDynamicParameters() for inertia in list(self.robot.model.inertias)[1:]]
+        )
 
 
 def decompose(robot: RobotModel, joint_parameters: JointParameters | None = None) -> Decomposition:
@@ -131,7 +134,9 @@ def decompose(robot: RobotModel, joint_parameters: JointParameters | None = None
 def _read_cut(robot: RobotModel, index: int) -> Cut:
     model = robot.model
     joint, start = model.joints[index], int(model.idx_vs[index])
-    width = max(int(joint.nvExtended), int(model.nvs[index]))  # a follower of another joint moves by its leader's coordinate
+    width = max(
+        int(joint.nvExtended), int(model.nvs[index])
+    )  # a follower of another joint moves by its leader's coordinate
     return Cut(
         joint=str(model.names[index]),
         kind=robot.joints[index - 1].kind,
@@ -153,6 +158,8 @@ def _find_groups(joint: pin.JointModel, width: int) -> tuple[slice, ...]:
     groups: list[slice] = []
     at = 0
     for part in joint.extract().joints:
-        groups += [slice(at + group.start, at + group.stop) for group in _find_groups(part, int(part.nv))]
+        groups += [
+            slice(at + group.start, at + group.stop) for group in _find_groups(part, int(part.nv))
+        ]
         at += int(part.nv)
     return tuple(groups)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two supporting limbs that hold one body, in three dimensions: the internal wrench between them, and four ways to choose it.
 
 The limbs are the ways from two contacts to the link where they meet, the trunk of [BP, eq. 61-74].  With T1 the wrench of the first limb on
@@ -56,7 +57,9 @@ class DoubleSupport(Sealed):
 
     def affine(self) -> tuple[Matrix, Vector]:
         """Return B, b with the loads of all joints of both limbs B T1 + b, first limb first."""
-        return np.vstack((self.first.B, -self.second.B)), np.concatenate((self.first.b, self.second.b + self.second.B @ self.f4))
+        return np.vstack((self.first.B, -self.second.B)), np.concatenate(
+            (self.first.b, self.second.b + self.second.B @ self.f4)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +106,28 @@ def build_double_support(answer: SubsystemAnswer, first: str, second: str) -> Do
     ways = [_way_to_root(body, surface) for surface in (first, second)]
     shared = [link for link in ways[0] if link in ways[1]]
     if not shared or shared[0] in {ways[0][0], ways[1][0]}:
-        raise HumanoidDynamicsError(f"contacts {first!r} and {second!r} are not at the ends of two limbs")
+        raise HumanoidDynamicsError(
+            f"contacts {first!r} and {second!r} are not at the ends of two limbs"
+        )
     trunk = shared[0]
     paths = [way[: way.index(trunk)][::-1] for way in ways]
-    carried = sum((answer.frames.U[path[0]] @ answer.cut_wrenches[path[0]] for path in paths), start=np.zeros(6))
+    carried = sum(
+        (answer.frames.U[path[0]] @ answer.cut_wrenches[path[0]] for path in paths),
+        start=np.zeros(6),
+    )
     f4 = _move_to(answer, 0, trunk) @ answer.cut_wrenches[0] - carried
-    limbs = [_build_limb(answer, path, surface) for path, surface in zip(paths, (first, second), strict=True)]
+    limbs = [
+        _build_limb(answer, path, surface)
+        for path, surface in zip(paths, (first, second), strict=True)
+    ]
     return DoubleSupport(body.links[trunk], limbs[0], limbs[1], read_only(f4))
 
 
 def choose_minimum_torque(
-    support: DoubleSupport, released: Matrix | None = None, weight: Matrix | None = None, split: float = 0.0
+    support: DoubleSupport,
+    released: Matrix | None = None,
+    weight: Matrix | None = None,
+    split: float = 0.0,
 ) -> SupportChoice:
     """Choose the internal wrench so that the loads of the joints are least (procedures 1 and 2).
 
@@ -130,7 +144,11 @@ def choose_minimum_torque(
         ShapeError: If sizes are wrong, an entry is not finite, or the weight is not symmetric and positive definite.
     """
     B, b = support.affine()
-    rows = np.zeros((0, 6)) if released is None else check_array("released", released, (np.shape(released)[:1] or (1,)) + (6,))
+    rows = (
+        np.zeros((0, 6))
+        if released is None
+        else check_array("released", released, (np.shape(released)[:1] or (1,)) + (6,))
+    )
     W = np.eye(len(b)) if weight is None else _check_weight(weight, len(b))
     split = float(check_vector("split", [split], 1)[0])
     tip, tip_0 = _second_tip(support)
@@ -141,7 +159,9 @@ def choose_minimum_torque(
     return _describe(support, solution[:6], split)
 
 
-def choose_contact_wrench(support: DoubleSupport, wanted: Vector, *, least_internal: bool = False) -> SupportChoice:
+def choose_contact_wrench(
+    support: DoubleSupport, wanted: Vector, *, least_internal: bool = False
+) -> SupportChoice:
     """Let the second contact carry a wanted wrench (procedure 3), or the same with the least internal wrench and split (procedure 4).
 
     Args:
@@ -178,7 +198,9 @@ def _describe(support: DoubleSupport, eta: Vector, split: float) -> SupportChoic
     B, b = support.affine()
     T1 = split * support.f4 + eta
     tip, tip_0 = _second_tip(support)
-    return SupportChoice(B @ T1 + b, T1, support.first.B_tip @ T1 + support.first.b_tip, tip @ T1 + tip_0, split, eta)
+    return SupportChoice(
+        B @ T1 + b, T1, support.first.B_tip @ T1 + support.first.b_tip, tip @ T1 + tip_0, split, eta
+    )
 
 
 def _way_to_root(body: Decomposition, surface: str) -> list[int]:
@@ -206,10 +228,18 @@ def _build_limb(answer: SubsystemAnswer, path: list[int], surface: str) -> Limb:
             G, g = np.linalg.solve(U[following], G), np.linalg.solve(U[following], g)
     X_CB = body.robot.model.frames[body.robot.surface(surface).frame].placement.inverse()
     to_contact = build_wrench_transform(X_CB.rotation, X_CB.translation)
-    return Limb(np.array(coordinates, dtype=np.intp), np.vstack(rows), np.concatenate(offsets), -to_contact @ G, -to_contact @ g)
+    return Limb(
+        np.array(coordinates, dtype=np.intp),
+        np.vstack(rows),
+        np.concatenate(offsets),
+        -to_contact @ G,
+        -to_contact @ g,
+    )
 
 
 def _move_to(answer: SubsystemAnswer, link: int, target: int) -> Matrix:
     """Return the matrix that takes wrenches at one link to another link."""
     R_WA, R_WB = answer.frames.R_WB[link], answer.frames.R_WB[target]
-    return build_wrench_transform(R_WB.T @ R_WA, R_WB.T @ (answer.frames.p_WB[link] - answer.frames.p_WB[target]))
+    return build_wrench_transform(
+        R_WB.T @ R_WA, R_WB.T @ (answer.frames.p_WB[link] - answer.frames.p_WB[target])
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics by subsystems: outward with velocities, inward with wrenches, then joint by joint [BP, sec. 3.2, eq. 48-60]."""
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.decomposition import Decomposition, decompose
 from humanoid_dynamics.vdc.joint import JointParameters, compute_joint_torque
 from humanoid_dynamics.vdc.motion import FrameFinder, Frames, LinkMotion, compute_link_motion
-from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, compute_net_wrenches, shift_contacts
+from humanoid_dynamics.vdc.wrench import (
+    compute_cut_wrenches,
+    compute_loads,
+    compute_net_wrenches,
+    shift_contacts,
+)
 
 NO_CONTACTS: Mapping[str, ArrayLike] = MappingProxyType({})
 
@@ -80,11 +86,17 @@ def solve_subsystems(
     state.check(robot)
     a = check_vector("a", a, robot.nv)
     parameters = JointParameters.of(robot) if joint_parameters is None else joint_parameters
-    decomposition = decompose(robot, parameters if joint_friction else JointParameters.frictionless(parameters.inertia))
+    decomposition = decompose(
+        robot, parameters if joint_friction else JointParameters.frictionless(parameters.inertia)
+    )
     frames = FrameFinder(decomposition).at(state.q)
     motion = compute_link_motion(decomposition, frames, state.v, a)
     net = compute_net_wrenches(decomposition, frames, motion)
-    f = compute_cut_wrenches(decomposition, frames, net, shift_contacts(decomposition, frames, contacts))
+    f = compute_cut_wrenches(
+        decomposition, frames, net, shift_contacts(decomposition, frames, contacts)
+    )
     loads = compute_loads(decomposition, frames, f)
     tau = compute_joint_torque(decomposition.joint_parameters, state.v, a, loads)
-    return SubsystemAnswer(decomposition, frames, motion, read_only(net), read_only(f), read_only(tau))
+    return SubsystemAnswer(
+        decomposition, frames, motion, read_only(net), read_only(f), read_only(tau)
+    )

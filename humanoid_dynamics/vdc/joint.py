@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joint subsystem: what stands between a motor and the link it drives [BP, eq. 46-47].
 
 Friction is Coulomb + viscous + Stribeck + offset.  The printed exponent, exp(-(rate / speed)), grows without bound for negative rates; the
@@ -53,7 +54,11 @@ class JointParameters:
 
     @classmethod
     def of(
-        cls, robot: RobotModel, stribeck: ArrayLike = 0.0, stribeck_speed: ArrayLike = STRIBECK_SPEED, offset: ArrayLike = 0.0
+        cls,
+        robot: RobotModel,
+        stribeck: ArrayLike = 0.0,
+        stribeck_speed: ArrayLike = STRIBECK_SPEED,
+        offset: ArrayLike = 0.0,
     ) -> JointParameters:
         """Take armature, friction and damping from a robot; what a URDF cannot say is given here.
 
@@ -66,7 +71,10 @@ class JointParameters:
         Returns:
             The parameters.
         """
-        wide = (np.broadcast_to(np.asarray(values, dtype=np.float64), robot.nv) for values in (stribeck, stribeck_speed, offset))
+        wide = (
+            np.broadcast_to(np.asarray(values, dtype=np.float64), robot.nv)
+            for values in (stribeck, stribeck_speed, offset)
+        )
         return cls(np.asarray(robot.model.armature), robot.friction, robot.damping, *wide)
 
     @classmethod
@@ -77,7 +85,9 @@ class JointParameters:
             inertia: (nv,) [kg·m² or kg].
         """
         zero = np.zeros(np.size(inertia))
-        return cls(np.asarray(inertia, dtype=np.float64), zero, zero, zero, zero + STRIBECK_SPEED, zero)
+        return cls(
+            np.asarray(inertia, dtype=np.float64), zero, zero, zero, zero + STRIBECK_SPEED, zero
+        )
 
     def as_matrix(self) -> Matrix:
         """Return the five parameters that enter linearly, (nv, 5), in the order of ``JOINT_PARAMETERS``."""
@@ -111,7 +121,9 @@ def compute_stribeck(rate: Vector, speed: Vector, shape: str = "square") -> Vect
     return np.exp(-(share**2) if shape == "square" else -np.abs(share))
 
 
-def compute_friction(parameters: JointParameters, rate: Vector, shape: str = "square", smooth: float = SMOOTH_RATE) -> Vector:
+def compute_friction(
+    parameters: JointParameters, rate: Vector, shape: str = "square", smooth: float = SMOOTH_RATE
+) -> Vector:
     """Compute the friction and the constant load of every joint, corrected from [BP, eq. 46].
 
     Args:
@@ -125,10 +137,16 @@ def compute_friction(parameters: JointParameters, rate: Vector, shape: str = "sq
     """
     sign = compute_sign(rate, smooth)
     fading = compute_stribeck(rate, parameters.stribeck_speed, shape)
-    return sign * (parameters.coulomb + parameters.stribeck * fading) + parameters.viscous * rate + parameters.offset
+    return (
+        sign * (parameters.coulomb + parameters.stribeck * fading)
+        + parameters.viscous * rate
+        + parameters.offset
+    )
 
 
-def compute_joint_torque(parameters: JointParameters, rate: Vector, acceleration: Vector, load: Vector) -> Vector:
+def compute_joint_torque(
+    parameters: JointParameters, rate: Vector, acceleration: Vector, load: Vector
+) -> Vector:
     """Compute the motor torques behind the torques that reach the links [BP, eq. 46-47].
 
     Args:
@@ -143,7 +161,9 @@ def compute_joint_torque(parameters: JointParameters, rate: Vector, acceleration
     return parameters.inertia * acceleration + compute_friction(parameters, rate) + load
 
 
-def build_joint_regressor(parameters: JointParameters, rate: Vector, required_rate: Vector, required_acceleration: Vector) -> Matrix:
+def build_joint_regressor(
+    parameters: JointParameters, rate: Vector, required_rate: Vector, required_acceleration: Vector
+) -> Matrix:
     """Build the rows that multiply the five parameters of each joint.
 
     Signs and fading follow the measured rate, so that an error of the rate does not change them.
@@ -159,4 +179,6 @@ def build_joint_regressor(parameters: JointParameters, rate: Vector, required_ra
     """
     sign = compute_sign(rate)
     fading = compute_stribeck(rate, parameters.stribeck_speed)
-    return np.column_stack((required_acceleration, sign, required_rate, sign * fading, np.ones_like(rate)))
+    return np.column_stack(
+        (required_acceleration, sign, required_rate, sign * fading, np.ones_like(rate))
+    )

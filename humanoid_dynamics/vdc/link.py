@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The link subsystem: M_B dV/dt + C_B V + g_B = f*, in axes of the link about its own origin [BP, eq. 45].
 
 f* is the net wrench without gravity; gravity stands on the left, with the upward vector (0, 0, +9.81) [BP, eq. 38].

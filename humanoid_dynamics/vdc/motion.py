@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The way outward: frames and velocities of all links, from the base to the tips [BP, eq. 36]."""
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class FrameFinder:
         return Frames(build_wrench_transform(R_PB, p_PB), S, R_WB, p_WB)
 
 
-def compute_link_motion(decomposition: Decomposition, frames: Frames, v: Vector, a: Vector) -> LinkMotion:
+def compute_link_motion(
+    decomposition: Decomposition, frames: Frames, v: Vector, a: Vector
+) -> LinkMotion:
     """Compute how the links move, outward.
 
     Args:
@@ -93,7 +96,9 @@ def compute_link_motion(decomposition: Decomposition, frames: Frames, v: Vector,
     return compute_required_motion(decomposition, frames, v, v, a)
 
 
-def compute_required_motion(decomposition: Decomposition, frames: Frames, v: Vector, v_r: Vector, a_r: Vector) -> LinkMotion:
+def compute_required_motion(
+    decomposition: Decomposition, frames: Frames, v: Vector, v_r: Vector, a_r: Vector
+) -> LinkMotion:
     """Compute how the links would move at required rates, while their frames move as they do.
 
     With z the motion subspace and U the transform of a cut: V_r = z v_r + U' V_r,parent, and by components

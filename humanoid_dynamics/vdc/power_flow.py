@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual power flow: what one subsystem gives, its neighbour takes.
 
 At a cut the flow is (V_r - V)' (f_r - f), the same seen from the driving and from the driven side.  Summed over a robot the flows cancel,
@@ -34,7 +35,11 @@ class PowerFlows(Sealed):
 
 
 def compute_power_flows(
-    decomposition: Decomposition, frames: Frames, velocity_error: Matrix, wrench_error: Matrix, rate_error: Vector
+    decomposition: Decomposition,
+    frames: Frames,
+    velocity_error: Matrix,
+    wrench_error: Matrix,
+    rate_error: Vector,
 ) -> PowerFlows:
     """Compute the virtual power flows of a robot without contacts, or with contact wrenches as required.
 

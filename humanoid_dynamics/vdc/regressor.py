@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics as a matrix times unknown masses: one link, one joint, or the whole robot [BP, eq. 4, property 3]."""
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from humanoid_dynamics.vdc.motion import Frames, LinkMotion
 from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_up
 
 
-def build_local_regressors(decomposition: Decomposition, frames: Frames, motion: LinkMotion, required: LinkMotion | None = None) -> Matrix:
+def build_local_regressors(
+    decomposition: Decomposition,
+    frames: Frames,
+    motion: LinkMotion,
+    required: LinkMotion | None = None,
+) -> Matrix:
     """Build the matrix of every link with f* = Y p.
 
     Args:
@@ -27,7 +33,9 @@ def build_local_regressors(decomposition: Decomposition, frames: Frames, motion:
         (n, 6, 10) matrices, columns in the order of ``LINK_PARAMETERS``.
     """
     wanted = motion if required is None else required
-    return build_link_regressor(wanted.A, wanted.V, motion.V[:, 3:], compute_up(decomposition, frames))
+    return build_link_regressor(
+        wanted.A, wanted.V, motion.V[:, 3:], compute_up(decomposition, frames)
+    )
 
 
 def collect_regressor(decomposition: Decomposition, frames: Frames, local: Matrix) -> Matrix:
@@ -53,7 +61,13 @@ def collect_regressor(decomposition: Decomposition, frames: Frames, local: Matri
     return Y
 
 
-def build_global_regressor(robot: RobotModel, q: Vector, v: Vector, a: Vector, joint_parameters: JointParameters | None = None) -> Matrix:
+def build_global_regressor(
+    robot: RobotModel,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    joint_parameters: JointParameters | None = None,
+) -> Matrix:
     """Build Y with M a + h + tau_f = Y alpha, the Lagrangian form, rows of a free base included [BP, eq. 4].
 
     Args:
@@ -72,7 +86,9 @@ def build_global_regressor(robot: RobotModel, q: Vector, v: Vector, a: Vector, j
     joints = np.zeros((robot.nv, width * robot.nv))
     for i in range(robot.nv):
         joints[i, width * i : width * (i + 1)] = rows[i]
-    return np.hstack((np.asarray(pin.computeJointTorqueRegressor(robot.model, robot.data(), q, v, a)), joints))
+    return np.hstack(
+        (np.asarray(pin.computeJointTorqueRegressor(robot.model, robot.data(), q, v, a)), joints)
+    )
 
 
 def stack_parameters(decomposition: Decomposition) -> Vector:
@@ -81,4 +97,9 @@ def stack_parameters(decomposition: Decomposition) -> Vector:
     Args:
         decomposition: The robot, cut.
     """
-    return np.concatenate((decomposition.link_parameters().ravel(), decomposition.joint_parameters.as_matrix().ravel()))
+    return np.concatenate(
+        (
+            decomposition.link_parameters().ravel(),
+            decomposition.joint_parameters.as_matrix().ravel(),
+        )
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How wrenches and velocities pass from one frame of a body to another [BP, eq. 30-33].
 
 One matrix serves both: ``U_BA`` takes a wrench at A to the same wrench at B, its transpose takes the velocity of B to that of A.  Power is

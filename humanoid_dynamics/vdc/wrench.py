@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The way inward: wrenches at all cutting points, from the tips to the base [BP, eq. 34-35, 48-54]."""
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from humanoid_dynamics.vdc.transform import build_wrench_transform
 AS_LINK = "link:"  # before the name of a link that a surface or a control point has too
 
 
-def compute_net_wrenches(decomposition: Decomposition, frames: Frames, motion: LinkMotion) -> Matrix:
+def compute_net_wrenches(
+    decomposition: Decomposition, frames: Frames, motion: LinkMotion
+) -> Matrix:
     """Compute what each link needs to move as it does, gravity included: M_B dV/dt + C_B V + g_B [BP, eq. 45].
 
     Args:
@@ -44,7 +47,9 @@ def compute_up(decomposition: Decomposition, frames: Frames) -> Matrix:
     return np.asarray(np.einsum("nji,j->ni", frames.R_WB, decomposition.up))
 
 
-def shift_contacts(decomposition: Decomposition, frames: Frames, contacts: Mapping[str, ArrayLike]) -> Matrix:
+def shift_contacts(
+    decomposition: Decomposition, frames: Frames, contacts: Mapping[str, ArrayLike]
+) -> Matrix:
     """Bring contact wrenches to the origins of the links they act on.
 
     Args:
@@ -68,7 +73,9 @@ def shift_contacts(decomposition: Decomposition, frames: Frames, contacts: Mappi
         link = int(frame.parentJoint) - 1
         if link == WORLD:
             continue
-        outside[link] += build_wrench_transform(frames.R_WB[link].T, frame.placement.translation) @ F_C_W
+        outside[link] += (
+            build_wrench_transform(frames.R_WB[link].T, frame.placement.translation) @ F_C_W
+        )
     return outside
 
 
@@ -80,10 +87,14 @@ def _find_frame(decomposition: Decomposition, name: str) -> int:
     link = name.removeprefix(AS_LINK)
     if link in robot.links or link in robot.aliases:
         return robot.link_frame(link)
-    raise UnknownNameError("frame", name, (*robot.surfaces, *robot.control_points, *robot.links, *robot.aliases))
+    raise UnknownNameError(
+        "frame", name, (*robot.surfaces, *robot.control_points, *robot.links, *robot.aliases)
+    )
 
 
-def compute_cut_wrenches(decomposition: Decomposition, frames: Frames, net: Matrix, outside: Matrix | None = None) -> Matrix:
+def compute_cut_wrenches(
+    decomposition: Decomposition, frames: Frames, net: Matrix, outside: Matrix | None = None
+) -> Matrix:
     """Compute the wrench each link is driven with, inward: f = f* + sum of U f of the links it drives, less what touches it.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may touch: everyone on this machine; over a network only who knows the token, while all may watch."""
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.viewer.origins import Origin
 
 SHORTEST_TOKEN = 16  # characters
-MOST_WRONG, LOCKOUT = 5, 60.0  # wrong tokens within so many seconds; as long no token of that network is accepted
+MOST_WRONG, LOCKOUT = (
+    5,
+    60.0,
+)  # wrong tokens within so many seconds; as long no token of that network is accepted
 MOST_NETWORKS = 10_000  # networks whose wrong tokens are remembered
 
 
@@ -24,7 +28,13 @@ class Access:
         token: What opens the controls; empty where none is needed.
     """
 
-    def __init__(self, host: str, token: str = "", origins: Iterable[Origin] = (), clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        host: str,
+        token: str = "",
+        origins: Iterable[Origin] = (),
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         """Decide whether a token is needed.
 
         Args:
@@ -37,7 +47,9 @@ class Access:
             HumanoidDynamicsError: If the token is too short.
         """
         if token and len(token.strip()) < SHORTEST_TOKEN:
-            raise HumanoidDynamicsError(f"token: received {len(token.strip())} characters, expected {SHORTEST_TOKEN} or more")
+            raise HumanoidDynamicsError(
+                f"token: received {len(token.strip())} characters, expected {SHORTEST_TOKEN} or more"
+            )
         local = is_local(host) and all(is_local(origin.host.strip("[]")) for origin in origins)
         self.token = token or ("" if local else secrets.token_urlsafe(SHORTEST_TOKEN))
         self._trusted: set[int] = set()
@@ -59,7 +71,9 @@ class Access:
         """
         if self.lockout(address):
             return False
-        right = hmac.compare_digest(*(text.encode("utf-8", "surrogatepass") for text in (token, self.token)))
+        right = hmac.compare_digest(
+            *(text.encode("utf-8", "surrogatepass") for text in (token, self.token))
+        )
         if right:
             self._trusted.add(client)
         else:
@@ -122,4 +136,6 @@ def check_host(host: str) -> None:
         with socket.socket(family, kind, protocol) as probe:
             probe.bind(address)
     except (OSError, UnicodeError) as cause:
-        raise HumanoidDynamicsError(f"host: received {host!r}, expected a name or address of this machine, such as 127.0.0.1") from cause
+        raise HumanoidDynamicsError(
+            f"host: received {host!r}, expected a name or address of this machine, such as 127.0.0.1"
+        ) from cause

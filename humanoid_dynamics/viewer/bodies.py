@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is drawn of a robot: one surface for all that moves together."""
 
 from __future__ import annotations
@@ -73,8 +74,12 @@ def _frame(robot: RobotModel, link: str) -> int:
 
 
 def _draw(robot: RobotModel, link: str, simple: bool) -> Triangles:
-    shapes = [shape for shape in robot.shapes.get(link, ()) if not (simple and shape.kind == "mesh")]
-    return merge([triangulate(shape) for shape in shapes]).moved(robot.model.frames[_frame(robot, link)].placement)
+    shapes = [
+        shape for shape in robot.shapes.get(link, ()) if not (simple and shape.kind == "mesh")
+    ]
+    return merge([triangulate(shape) for shape in shapes]).moved(
+        robot.model.frames[_frame(robot, link)].placement
+    )
 
 
 def _sketch(robot: RobotModel, joint: int) -> Triangles:
@@ -83,9 +88,15 @@ def _sketch(robot: RobotModel, joint: int) -> Triangles:
     mass = float(model.inertias[joint].mass)
     ends = [np.array(model.jointPlacements[child].translation) for child in model.children[joint]]
     frames = (model.frames[surface.frame] for surface in robot.surfaces.values())
-    ends += [np.array(frame.placement.translation) for frame in frames if frame.parentJoint == joint]
+    ends += [
+        np.array(frame.placement.translation) for frame in frames if frame.parentJoint == joint
+    ]
     if not any(np.linalg.norm(end) > THINNEST for end in ends) and mass > 0.0:
         ends = [2.0 * np.array(model.inertias[joint].lever)]
     length = sum(float(np.linalg.norm(end)) for end in ends)
-    radius = float(np.clip(np.sqrt(mass / (np.pi * DENSITY * max(length, THINNEST))), THINNEST, THICKEST))
-    return merge([capsule_between(ORIGIN, end, radius) for end in ends if np.linalg.norm(end) > THINNEST])
+    radius = float(
+        np.clip(np.sqrt(mass / (np.pi * DENSITY * max(length, THINNEST))), THINNEST, THICKEST)
+    )
+    return merge(
+        [capsule_between(ORIGIN, end, radius) for end in ends if np.linalg.norm(end) > THINNEST]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything in the three dimensions of the page, moved picture by picture."""
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from humanoid_dynamics.viewer.picture import Picture
 from humanoid_dynamics.viewer.session import Offer
 
 DRAWN, SKETCHED, GHOST = (120, 144, 176), (168, 150, 122), (90, 200, 140)
-FORCE, PULL, PRESSURE, CENTRE, SUPPORT = (214, 62, 52), (240, 160, 30), (30, 110, 220), (250, 205, 60), (30, 110, 220)
+FORCE, PULL, PRESSURE, CENTRE, SUPPORT = (
+    (214, 62, 52),
+    (240, 160, 30),
+    (30, 110, 220),
+    (250, 205, 60),
+    (30, 110, 220),
+)
 HIDDEN = read_only(np.zeros((1, 2, 3)))
 STILL = 1e-6  # a pose that changes less is not sent again
 FAR = (0.0, 0.0, -100.0)
@@ -32,23 +39,43 @@ class Drawing:
         scene = server.scene
         self._scene = scene
         server.scene.configure_default_lights(enabled=True, cast_shadow=False)
-        self.handles = {body.name: self._add_body(f"/robot/{body.name}", body, DRAWN if body.drawn else SKETCHED) for body in bodies}
+        self.handles = {
+            body.name: self._add_body(
+                f"/robot/{body.name}", body, DRAWN if body.drawn else SKETCHED
+            )
+            for body in bodies
+        }
         self._ghosts: list[Any] = []
         self._poses = np.full((len(bodies), 7), np.inf)
         self._floor = offer.floor or 0.0
         if offer.floor is not None:
             scene.add_grid(
-                "/floor", position=(0.0, 0.0, offer.floor), width=4.0, height=4.0, cell_size=0.25, section_size=1.0, shadow_opacity=0.0
+                "/floor",
+                position=(0.0, 0.0, offer.floor),
+                width=4.0,
+                height=4.0,
+                cell_size=0.25,
+                section_size=1.0,
+                shadow_opacity=0.0,
             )
         if offer.still is not None:
             scene.add_line_segments("/still", points=offer.still, colors=(110, 110, 110))
-        self._forces = scene.add_arrows("/forces", HIDDEN, FORCE, shaft_radius=0.012, head_radius=0.03, head_length=0.06)
-        self._pull = scene.add_arrows("/pull", HIDDEN, PULL, shaft_radius=0.01, head_radius=0.03, head_length=0.06)
+        self._forces = scene.add_arrows(
+            "/forces", HIDDEN, FORCE, shaft_radius=0.012, head_radius=0.03, head_length=0.06
+        )
+        self._pull = scene.add_arrows(
+            "/pull", HIDDEN, PULL, shaft_radius=0.01, head_radius=0.03, head_length=0.06
+        )
         self._pull.visible = False
         self._support = scene.add_line_segments("/support", points=HIDDEN, colors=SUPPORT)
         self._com = scene.add_icosphere("/com", radius=0.03, color=CENTRE, cast_shadow=False)
         self._drop = scene.add_line_segments("/com_drop", points=HIDDEN, colors=CENTRE)
-        self._cops = [scene.add_icosphere(f"/cop/{k}", radius=0.015, color=PRESSURE, position=FAR, cast_shadow=False) for k in range(4)]
+        self._cops = [
+            scene.add_icosphere(
+                f"/cop/{k}", radius=0.015, color=PRESSURE, position=FAR, cast_shadow=False
+            )
+            for k in range(4)
+        ]
 
     def update(self, picture: Picture) -> None:
         """Draw a picture; only what has moved is sent."""
@@ -62,7 +89,9 @@ class Drawing:
             rim = np.stack((picture.support, np.roll(picture.support, -1, axis=0)), axis=1)
             self._support.points = rim.astype(np.float32)
         self._com.position = tuple(picture.com)
-        self._drop.points = np.array([[picture.com, (*picture.com[:2], self._floor)]], dtype=np.float32)
+        self._drop.points = np.array(
+            [[picture.com, (*picture.com[:2], self._floor)]], dtype=np.float32
+        )
         for k, handle in enumerate(self._cops):
             handle.visible = k < len(picture.cops)
             if k < len(picture.cops):
@@ -83,13 +112,18 @@ class Drawing:
 
     def _move_ghost(self, poses: Matrix | None) -> None:
         if poses is not None and not self._ghosts:
-            self._ghosts = [self._add_body(f"/ghost/{body.name}", body, GHOST, opacity=0.35) for body in self.bodies]
+            self._ghosts = [
+                self._add_body(f"/ghost/{body.name}", body, GHOST, opacity=0.35)
+                for body in self.bodies
+            ]
         for k, ghost in enumerate(self._ghosts):
             ghost.visible = poses is not None
             if poses is not None:
                 ghost.position, ghost.wxyz = poses[k, :3], poses[k, 3:]
 
-    def _add_body(self, name: str, body: Body, colour: tuple[int, int, int], opacity: float | None = None) -> Any:
+    def _add_body(
+        self, name: str, body: Body, colour: tuple[int, int, int], opacity: float | None = None
+    ) -> Any:
         surface = body.surface
         return self._scene.add_mesh_simple(
             name,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which motors are plotted together: the legs, the arms and the rest, each side in a plot of its own."""
 
 from __future__ import annotations
@@ -7,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 SIDES = frozenset({"left", "right"})
-FIRST = MappingProxyType({"l": "left", "fl": "left", "r": "right", "fr": "right"})  # sides where a name begins so
+FIRST = MappingProxyType(
+    {"l": "left", "fl": "left", "r": "right", "fr": "right"}
+)  # sides where a name begins so
 LEG = frozenset({"leg", "hip", "knee", "ankle", "haa", "hfe", "kfe"})
 ARM = frozenset({"arm", "shoulder", "elbow", "wrist", "clavicle", "gripper"})
 FILLING = frozenset({"joint", "leg", "arm"})  # words that tell nothing where a limb is named
@@ -35,7 +38,12 @@ def group_motors(names: Sequence[str]) -> Groups:
         _find_room(plots, f"{side} {limb or 'others'}".strip())[name] = rest
     chosen = {group: plots for group, plots in groups.items() if plots}
     if set(chosen) == {"others"}:
-        chosen = {"all motors": {title.replace("others", "motors"): motors for title, motors in chosen["others"].items()}}
+        chosen = {
+            "all motors": {
+                title.replace("others", "motors"): motors
+                for title, motors in chosen["others"].items()
+            }
+        }
     return {**chosen, **{name: {name: {name: name}} for name in names}}
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop that keeps a page and a session together."""
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from humanoid_dynamics.viewer.session import Session
 UNWATCHED = 0.2  # s
 
 
-def show(page: Page, session: Session, *, rate: float = 30.0, seconds: float | None = None, waits: bool = True) -> int:
+def show(
+    page: Page,
+    session: Session,
+    *,
+    rate: float = 30.0,
+    seconds: float | None = None,
+    waits: bool = True,
+) -> int:
     """Let a session go on and be seen.
 
     Args:

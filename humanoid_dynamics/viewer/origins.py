@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which web addresses the page answers: its own and named ones, so that no other web site reaches it through a visitor's browser."""
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
 SAME_SITE = ("same-origin", "none")
 ORIGIN = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?")
-FOREIGN_SOURCES = ("websocket", "playbackPath")  # query parameters with which viser's client connects to, or loads from, another server
+FOREIGN_SOURCES = (
+    "websocket",
+    "playbackPath",
+)  # query parameters with which viser's client connects to, or loads from, another server
 EXPECTED = "such as http://robot.local:8080 or https://robot.example"
 
 
@@ -64,7 +68,9 @@ def parse_origin(text: str) -> Origin:
     match = ORIGIN.fullmatch(text.lower())
     port = int(match[3] or DEFAULT_PORTS[match[1]]) if match else 0
     if match is None or not 0 < port < 2**16:
-        raise HumanoidDynamicsError(f"origin: received {text!r}, expected scheme, host and port, {EXPECTED}")
+        raise HumanoidDynamicsError(
+            f"origin: received {text!r}, expected scheme, host and port, {EXPECTED}"
+        )
     return Origin(match[1], match[2], port)
 
 
@@ -98,12 +104,18 @@ class OriginCheck:
             headers: Headers.
             local: Address and port at which the request arrived.
         """
-        own = {Origin("http", name, local[1]) for name in (*LOOPBACK, *self._bound, _bracket(local[0]))}
+        own = {
+            Origin("http", name, local[1]) for name in (*LOOPBACK, *self._bound, _bracket(local[0]))
+        }
         accepted = own | set(self.named)
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
-        if len(hosts) != 1 or hosts[0].lower() not in {host for origin in accepted for host in origin.hosts}:
+        if len(hosts) != 1 or hosts[0].lower() not in {
+            host for origin in accepted for host in origin.hosts
+        }:
             return f"the page has no address {', '.join(hosts) or 'without a Host header'}{_advise(hosts)}"
-        if len(origins) > 1 or (origins and origins[0].lower() not in {str(origin) for origin in accepted}):
+        if len(origins) > 1 or (
+            origins and origins[0].lower() not in {str(origin) for origin in accepted}
+        ):
             return f"pages of {', '.join(origins) or 'no origin'} cannot use this page{_advise(origins)}"
         if not origins and not _is_own_request(headers):
             return "another web site cannot load parts of this page"
@@ -133,7 +145,15 @@ def _bracket(host: str) -> str:
 def _advise(received: Sequence[str]) -> str:
     """Return which option accepts a host or origin, where one does."""
     try:
-        origin = parse_origin(received[0] if "://" in received[0] else f"http://{received[0]}") if len(received) == 1 else None
+        origin = (
+            parse_origin(received[0] if "://" in received[0] else f"http://{received[0]}")
+            if len(received) == 1
+            else None
+        )
     except HumanoidDynamicsError:
         origin = None
-    return f"; if it is yours, name it: --origin {origin} (parameter origins of the node viewer)" if origin else ""
+    return (
+        f"; if it is yours, name it: --origin {origin} (parameter origins of the node viewer)"
+        if origin
+        else ""
+    )

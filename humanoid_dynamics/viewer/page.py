@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page in the browser: pictures go out, wishes come in.  viser [Viser] draws; nothing is loaded from any network."""
 
 from __future__ import annotations
@@ -49,7 +50,13 @@ class Page:
     """
 
     def __init__(
-        self, session: Session, *, host: str = "127.0.0.1", port: int = 8080, token: str = "", origins: Sequence[str] = ()
+        self,
+        session: Session,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        token: str = "",
+        origins: Sequence[str] = (),
     ) -> None:
         """Open the page.
 
@@ -69,11 +76,15 @@ class Page:
         self._wishes: queue.Queue[Wish] = queue.Queue(LONGEST_QUEUE)
         with contextlib.redirect_stdout(io.StringIO()):  # it would announce itself in a frame
             self._server = PageServer(check, host=host, port=port)
-        self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        self._server.gui.configure_theme(
+            show_logo=False, show_share_button=False, control_width="medium"
+        )
         self._connected: dict[int, float] = {}
         self._drawn: dict[int, float] = {}
         self._server.on_client_disconnect(self._forget)
-        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
+        logging.getLogger("websockets.server").setLevel(
+            logging.CRITICAL
+        )  # a visitor's nonsense is not worth a traceback
         self._host, self._closing = host, threading.Event()
         self._picture = session.picture()
         self._build(session)
@@ -93,7 +104,8 @@ class Page:
         """Whether a browser has had its first frame on the screen for a second; one that cannot tell counts after ten."""
         now = monotonic()
         return any(
-            now > self._drawn.get(client, connected + SLOWEST_FRAME) + SETTLING for client, connected in tuple(self._connected.items())
+            now > self._drawn.get(client, connected + SLOWEST_FRAME) + SETTLING
+            for client, connected in tuple(self._connected.items())
         )
 
     @property
@@ -225,14 +237,20 @@ class Page:
             force = np.zeros(3) if event.phase == "end" else NEWTONS_PER_METRE * (end - start)
             point = X_BL.act(_into(event.target, start))
             self.wish(event.client_id, lambda session: session.pull(body, point, force))
-            self._drawing.show_pull(start, end, event.phase != "end" and self.access.allows(event.client_id))
+            self._drawing.show_pull(
+                start, end, event.phase != "end" and self.access.allows(event.client_id)
+            )
 
         return dragged
 
     def _add_gizmo(self, frame: str, X_WF: pin.SE3) -> None:
         x, y, z, w = pin.Quaternion(X_WF.rotation).coeffs()
         gizmo = self._server.scene.add_transform_controls(
-            f"/lead/{frame}", scale=0.15, wxyz=(w, x, y, z), position=tuple(X_WF.translation), depth_test=False
+            f"/lead/{frame}",
+            scale=0.15,
+            wxyz=(w, x, y, z),
+            position=tuple(X_WF.translation),
+            depth_test=False,
         )
         home = (gizmo.wxyz, gizmo.position)
 
@@ -265,7 +283,11 @@ def find_view(bodies: Sequence[Body], poses: Matrix) -> tuple[Vector, Vector]:
     cloud = np.vstack(corners) if corners else np.zeros((1, 3))
     lowest, highest = cloud.min(axis=0), cloud.max(axis=0)
     middle, size = 0.5 * (lowest + highest), float(np.linalg.norm(highest - lowest))
-    up = FLAT_UP + (UP - FLAT_UP) * min(1.0, 2.0 * float(highest[2] - lowest[2]) / size) if size > 0.0 else UP
+    up = (
+        FLAT_UP + (UP - FLAT_UP) * min(1.0, 2.0 * float(highest[2] - lowest[2]) / size)
+        if size > 0.0
+        else UP
+    )
     away = np.array([*VIEW, up])
     return middle + max(NEAREST, FAR * size) * away / np.linalg.norm(away), middle
 

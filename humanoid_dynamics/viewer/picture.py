@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One instant as it is drawn: poses, forces on the soles, centre of pressure, support, and the numbers beside them."""
 
 from __future__ import annotations
@@ -139,14 +140,23 @@ def gather_arrows(touches: Sequence[Touch]) -> Matrix:
 
 def gather_pressures(touches: Sequence[Touch]) -> Matrix:
     """Return the centre of pressure under each link that is pushed upwards, a little above the ground (k, 3) [m]."""
-    places = [_pressure(group) for group in _by_link(touches) if sum(touch.force[2] for touch in group) > SMALLEST_FORCE]
+    places = [
+        _pressure(group)
+        for group in _by_link(touches)
+        if sum(touch.force[2] for touch in group) > SMALLEST_FORCE
+    ]
     return np.array(places) + ABOVE if places else NO_POINTS
 
 
 def span_support(touches: Sequence[Touch]) -> Matrix:
     """Return the corners of the horizontal hull of all places that push upwards, in order (s, 3) [m]; none where it has no area."""
     loaded = [touch for touch in touches if touch.force[2] > 0.0]
-    places = np.vstack([NO_POINTS, *(touch.corners if len(touch.corners) else touch.place[None] for touch in loaded)])
+    places = np.vstack(
+        [
+            NO_POINTS,
+            *(touch.corners if len(touch.corners) else touch.place[None] for touch in loaded),
+        ]
+    )
     if len(places) < 3:
         return NO_POINTS
     try:

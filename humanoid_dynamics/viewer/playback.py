@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run that is over on the page, or a motion: it plays, stands still, and goes to any time."""
 
 from __future__ import annotations
@@ -83,16 +84,33 @@ class Playback(Session):
         """
         if not len(times):
             raise HumanoidDynamicsError(f"{title}: there is no instant to show")
-        self._robot, self._times, self._q, self._reference = robot, np.asarray(times) - times[0], configurations, reference
+        self._robot, self._times, self._q, self._reference = (
+            robot,
+            np.asarray(times) - times[0],
+            configurations,
+            reference,
+        )
         self._forces, self._told = forces, numbers
         self._data = robot.data()
         self.bodies = build_bodies(robot, simple=simple)
         self._painter = Painter(robot, self.bodies)
         self._t, self._paused = 0.0, False
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-        self.offer = Offer(title, length=float(self._times[-1]), motors=forces.motors if forces else (), weight=weight)
-        rows = np.unique(np.linspace(0, len(self._times) - 1, PLOTTED).astype(int)) if numbers or forces else ()
-        self.course = tuple((float(self._times[row]), self._read_numbers(row), self._read_torques(row)) for row in rows)
+        self.offer = Offer(
+            title,
+            length=float(self._times[-1]),
+            motors=forces.motors if forces else (),
+            weight=weight,
+        )
+        rows = (
+            np.unique(np.linspace(0, len(self._times) - 1, PLOTTED).astype(int))
+            if numbers or forces
+            else ()
+        )
+        self.course = tuple(
+            (float(self._times[row]), self._read_numbers(row), self._read_torques(row))
+            for row in rows
+        )
 
     def advance(self, seconds: float) -> None:
         """Go on playing [s], from the beginning again after the end."""
@@ -110,14 +128,20 @@ class Playback(Session):
         if self._forces is None:
             return self._painter.paint(t, q, reference=reference, numbers=numbers)
         pin.framesForwardKinematics(self._robot.model, self._data, q)
-        picture = self._painter.paint(t, q, self._forces.touches(row, self._data), reference=reference, numbers=numbers)
+        picture = self._painter.paint(
+            t, q, self._forces.touches(row, self._data), reference=reference, numbers=numbers
+        )
         return replace(picture, torques=self._read_torques(row))
 
     def _read_numbers(self, row: int) -> Mapping[str, float]:
         return {} if self._told is None else self._told(row)
 
     def _read_torques(self, row: int) -> Mapping[str, float]:
-        return {} if self._forces is None else dict(zip(self._forces.motors, self._forces.torques[row].tolist(), strict=True))
+        return (
+            {}
+            if self._forces is None
+            else dict(zip(self._forces.motors, self._forces.torques[row].tolist(), strict=True))
+        )
 
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""
@@ -156,7 +180,10 @@ def play_record(path: Path, *, simple: bool = False) -> Playback:
     robot = _find_robot(record, str(path))
     names, columns = tuple(entry_names(robot)), record.table("q").columns[: robot.nq]
     if names != columns:
-        raise RecordError(str(path), f"its configuration begins with {columns[:3]}, that of its robot with {names[:3]}")
+        raise RecordError(
+            str(path),
+            f"its configuration begins with {columns[:3]}, that of its robot with {names[:3]}",
+        )
     q = record.table("q").values[rows, : robot.nq]
     wrenches = {patch: record.wrench(patch.name)[rows] for patch in segments[0][1].patches}
 
@@ -168,14 +195,24 @@ def play_record(path: Path, *, simple: bool = False) -> Playback:
 
     def numbers(row: int) -> dict[str, float]:
         normal = {
-            f"normal force, {patch.name} [N]": float(w[row, 2]) for patch, w in wrenches.items() if len(patch.corners) and w[:, 2].any()
+            f"normal force, {patch.name} [N]": float(w[row, 2])
+            for patch, w in wrenches.items()
+            if len(patch.corners) and w[:, 2].any()
         }
-        return {**normal, **{f"energy, {name} [J]": float(energy.column(name)[rows][row]) for name in ("kinetic", "potential")}}
+        return {
+            **normal,
+            **{
+                f"energy, {name} [J]": float(energy.column(name)[rows][row])
+                for name in ("kinetic", "potential")
+            },
+        }
 
     tau = record.table("tau")
     title = record.about.get("title", "") or f"Record {path.name}"
     forces = Forces(touches, tau.columns, tau.values[rows])
-    return Playback(robot, record.t[rows], q, title=title, numbers=numbers, forces=forces, simple=simple)
+    return Playback(
+        robot, record.t[rows], q, title=title, numbers=numbers, forces=forces, simple=simple
+    )
 
 
 def play_clip(clip: Clip, *, reference: Clip | None = None, simple: bool = False) -> Playback:
@@ -190,7 +227,14 @@ def play_clip(clip: Clip, *, reference: Clip | None = None, simple: bool = False
         What plays it.
     """
     ghost = None if reference is None else reference.q
-    return Playback(clip.robot, clip.times, clip.q, title=f"Motion {Path(clip.origin).name}", reference=ghost, simple=simple)
+    return Playback(
+        clip.robot,
+        clip.times,
+        clip.q,
+        title=f"Motion {Path(clip.origin).name}",
+        reference=ghost,
+        simple=simple,
+    )
 
 
 def _find_robot(record: Record, origin: str) -> RobotModel:
@@ -212,5 +256,8 @@ def _locate(robot: RobotModel, data: pin.Data, patch: Patch, wrench: Vector) -> 
     place = np.zeros(3)
     if len(patch.corners):
         place[:2] = np.nan_to_num(find_pressure(wrench[None], SMALLEST_FORCE)[0])
-    corners = np.column_stack((patch.corners, np.zeros(len(patch.corners)))) @ X_WC.rotation.T + X_WC.translation
+    corners = (
+        np.column_stack((patch.corners, np.zeros(len(patch.corners)))) @ X_WC.rotation.T
+        + X_WC.translation
+    )
     return Touch(patch.name, X_WC.act(place), X_WC.rotation @ force, corners)

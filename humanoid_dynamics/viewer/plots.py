@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plots beside the drawing: forces, the torques of chosen motors, residual and margins."""
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from humanoid_dynamics.viewer.session import Sample
 
 HISTORY = 300
 HEIGHT = 140  # pixels
-PADDING = (10, 24, 0, 20)  # pixels above, right, below, left: room for the uppermost number, and for long ones
+PADDING = (
+    10,
+    24,
+    0,
+    20,
+)  # pixels above, right, below, left: room for the uppermost number, and for long ones
 LABEL_SPACE = 20  # pixels between numbers at the side, small enough that a plot has two
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#1799a8", "#c2419a", "#444444")
 NO_TICKS = uplot.Axis_Ticks(show=False)  # the grid tells as much
@@ -26,7 +32,13 @@ CURSOR, CURSOR_COLOUR = "now", "#888888"
 SMALLEST_SHARE = 0.01
 # Smallest range of values in a plot by unit, and whether it is measured by the weight: for moments and energies with an arm of 1 m.
 SMALLEST_SPANS = MappingProxyType(
-    {"N": (SMALLEST_SHARE, True), "N·m": (SMALLEST_SHARE, True), "J": (SMALLEST_SHARE, True), "m": (0.005, False), "s": (0.001, False)}
+    {
+        "N": (SMALLEST_SHARE, True),
+        "N·m": (SMALLEST_SHARE, True),
+        "J": (SMALLEST_SHARE, True),
+        "m": (0.005, False),
+        "s": (0.001, False),
+    }
 )
 ROOM = 0.1  # of the range, above and below the values
 USED = 0.4  # of a range that values use at least; below that a smaller one is chosen
@@ -37,7 +49,13 @@ Curves = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 class Plots:
     """One plot for each quantity, and for each side of the limb whose torques are asked for."""
 
-    def __init__(self, server: viser.ViserServer, motors: tuple[str, ...], weight: float, course: Sequence[Sample] = ()) -> None:
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        motors: tuple[str, ...],
+        weight: float,
+        course: Sequence[Sample] = (),
+    ) -> None:
         """Begin.
 
         Args:
@@ -78,7 +96,14 @@ class Plots:
         if len(times) < 2:
             return
         for title, curves in self._group_numbers().items():
-            self._draw_plot(self._forces if title.endswith(f"[{FORCES}]") and "force" in title else self._others, title, times, curves)
+            self._draw_plot(
+                self._forces
+                if title.endswith(f"[{FORCES}]") and "force" in title
+                else self._others,
+                title,
+                times,
+                curves,
+            )
         if self._torques is not None:
             self._draw_torques(self._torques, times)
 
@@ -94,7 +119,10 @@ class Plots:
                     plot.remove()
             self._drawn = self._chosen
         for title, motors in self._groups[self._drawn].items():
-            curves = {name: np.array([torques.get(motor, 0.0) for _, _, torques in self._history]) for motor, name in motors.items()}
+            curves = {
+                name: np.array([torques.get(motor, 0.0) for _, _, torques in self._history])
+                for motor, name in motors.items()
+            }
             if any(values.any() for values in curves.values()):
                 self._draw_plot(folder, f"{title} [{TORQUES}]", times, curves)
 
@@ -129,14 +157,20 @@ class Plots:
 
     def _smallest_span(self, title: str) -> float:
         """Return the smallest range of values a plot shows, so that no rounding error fills it."""
-        share, of_weight = SMALLEST_SPANS.get(title.rpartition("[")[2].rstrip("]"), (SMALLEST_SHARE, False))
+        share, of_weight = SMALLEST_SPANS.get(
+            title.rpartition("[")[2].rstrip("]"), (SMALLEST_SHARE, False)
+        )
         return share * self._weight if of_weight and self._weight > 0.0 else share
 
-    def _add_plot(self, title: str, names: tuple[str, ...], data: tuple[Any, ...], scales: dict[str, Any]) -> Any:
+    def _add_plot(
+        self, title: str, names: tuple[str, ...], data: tuple[Any, ...], scales: dict[str, Any]
+    ) -> Any:
         series = [uplot.Series(label="t [s]")]
         series += [
             uplot.Series(
-                label=name, stroke=CURSOR_COLOUR if name == CURSOR else COLOURS[k % len(COLOURS)], width=1 if name == CURSOR else 2
+                label=name,
+                stroke=CURSOR_COLOUR if name == CURSOR else COLOURS[k % len(COLOURS)],
+                width=1 if name == CURSOR else 2,
             )
             for k, name in enumerate(names)
         ]
@@ -164,7 +198,12 @@ def fit_range(curves: Iterable[Any], smallest: float, before: Range | None = Non
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     span = max((1.0 + 2.0 * ROOM) * (high - low), smallest)
-    if before is not None and before[0] <= low and high <= before[1] and span >= USED * (before[1] - before[0]):
+    if (
+        before is not None
+        and before[0] <= low
+        and high <= before[1]
+        and span >= USED * (before[1] - before[0])
+    ):
         return before
     middle = 0.5 * (low + high)
     return middle - 0.5 * span, middle + 0.5 * span

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A hand that wants to grip: drawn to its grip by a spring, joined when it is there."""
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ class Reaching:
     def __init__(self, world: World, loop: LoopClosure) -> None:
         self.loop = loop
         robot = world.robot
-        self._ends = tuple((robot.link_frame(link), X) for link, X in ((loop.link_a, loop.X_LA), (loop.link_b, loop.X_LB)))
+        self._ends = tuple(
+            (robot.link_frame(link), X)
+            for link, X in ((loop.link_a, loop.X_LA), (loop.link_b, loop.X_LB))
+        )
         self._data, self._began = robot.data(), world.t
         self._most = SHARE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
 
@@ -51,7 +55,9 @@ class Reaching:
         force = grown * STIFFNESS * (p_B - p_A) + np.sqrt(grown) * DAMPING * (v_B - v_A)
         force *= min(1.0, self._most / max(float(np.linalg.norm(force)), 1e-9))
         world.push(self.loop.link_a, force.tolist(), dt, point=self.loop.X_LA.translation.tolist())
-        world.push(self.loop.link_b, (-force).tolist(), dt, point=self.loop.X_LB.translation.tolist())
+        world.push(
+            self.loop.link_b, (-force).tolist(), dt, point=self.loop.X_LB.translation.tolist()
+        )
         return False
 
     def _end(self, world: World, frame: int, X_LE: pin.SE3) -> tuple[Vector, Vector]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The web server of the page: viser's, with a check before every request and handshake, and no way to be published elsewhere."""
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class PageServer(viser.ViserServer):
             guarded.append(True)
             return serve(_with_address(handler), *arguments, **_check_requests(check, options))
 
-        with _serving:  # viser has no option for any of this; its server starts within its constructor
+        with (
+            _serving
+        ):  # viser has no option for any of this; its server starts within its constructor
             websockets.asyncio.server.serve = serve_checked  # type: ignore[assignment,misc]
             try:
                 super().__init__(host=host, port=port, label="humanoid_dynamics", verbose=False)
@@ -64,7 +67,9 @@ class PageServer(viser.ViserServer):
                 websockets.asyncio.server.serve = serve  # type: ignore[misc]
         if not guarded:
             self.stop()
-            raise HumanoidDynamicsError(f"viser {viser.__version__} serves in a way this package does not know; expected 1.0 or 1.1")
+            raise HumanoidDynamicsError(
+                f"viser {viser.__version__} serves in a way this package does not know; expected 1.0 or 1.1"
+            )
         self.addresses = {}
 
         def arrive(client: Any) -> None:
@@ -96,7 +101,9 @@ def _check_requests(check: OriginCheck, options: dict[str, Any]) -> dict[str, An
                 response = await response
         if response is not None:
             response.headers.update(HEADERS)
-            response.headers["Content-Security-Policy"] = _content_policy(check, request.headers.get_all("Host"), bool(refusal))
+            response.headers["Content-Security-Policy"] = _content_policy(
+                check, request.headers.get_all("Host"), bool(refusal)
+            )
         return response
 
     return {**options, "process_request": process_request, "max_size": LARGEST_MESSAGE}
@@ -104,7 +111,11 @@ def _check_requests(check: OriginCheck, options: dict[str, Any]) -> dict[str, An
 
 def _content_policy(check: OriginCheck, hosts: list[str], refused: bool) -> str:
     """Return what the page may load: itself, and its own socket."""
-    sockets = "" if refused else "".join(f" {scheme}://{host}" for scheme in ("ws", "wss") for host in hosts)
+    sockets = (
+        ""
+        if refused
+        else "".join(f" {scheme}://{host}" for scheme in ("ws", "wss") for host in hosts)
+    )
     return CONTENT.format(sockets=sockets, parents="".join(f" {origin}" for origin in check.named))
 
 

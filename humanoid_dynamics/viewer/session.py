@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a page shows and what its user may do with it, whether the robot lives in our world, in a record or on topics."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.picture import Picture
 
-Sample = tuple[float, Mapping[str, float], Mapping[str, float]]  # time [s], named numbers, torques by motor
+Sample = tuple[
+    float, Mapping[str, float], Mapping[str, float]
+]  # time [s], named numbers, torques by motor
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,9 @@ class Session:
 
     def switch(self, connection: str, closed: bool) -> None:
         """Close or open a connection."""
-        raise HumanoidDynamicsError(f"{connection} cannot be {'closed' if closed else 'opened'} here")
+        raise HumanoidDynamicsError(
+            f"{connection} cannot be {'closed' if closed else 'opened'} here"
+        )
 
     def choose_rule(self, rule: str) -> None:
         """Use another rule."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How strong a pull may be: as strong as a robot on its feet withstands, unless more is asked for."""
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 from humanoid_dynamics.viewer.picture import Picture
 
-RESERVE = 0.16  # of the length of the support polygon along the pull, in which the capture point stays
+RESERVE = (
+    0.16  # of the length of the support polygon along the pull, in which the capture point stays
+)
 GAIN = 3.0  # shift of the centre of pressure by the pull, per distance of the capture point from the reserve
 FIRST, HEAVIEST = 0.15, 1.5  # weights: the most while nothing is asked for, and the most of all
-TWIST = 6.0  # of a moment about the vertical, compared with one that tips: soles that turn carry less
+TWIST = (
+    6.0  # of a moment about the vertical, compared with one that tips: soles that turn carry less
+)
 LIFTED = 0.03  # m above the lowest sole: soles higher than that carry nothing
 LYING = 0.5  # of the height of the centre of mass in the posture the robot begins in
 
@@ -59,7 +64,9 @@ class Strength:
             HumanoidDynamicsError: If it is no number, or beyond the range.
         """
         if not 0.0 < force <= self.range[1]:
-            raise HumanoidDynamicsError(f"a pull is at most {self.range[1]:.0f} N here, received {force:g}")
+            raise HumanoidDynamicsError(
+                f"a pull is at most {self.range[1]:.0f} N here, received {force:g}"
+            )
         self._asked, self.limit = True, force
 
     def has_fallen(self, picture: Picture) -> bool:
@@ -82,10 +89,16 @@ class Strength:
         size = float(np.linalg.norm(force))
         if not size > 0.0:
             return np.zeros(3)
-        limit = self.limit if self._asked else min(self.limit, self._withstood(link, point, force / size, q, v))
+        limit = (
+            self.limit
+            if self._asked
+            else min(self.limit, self._withstood(link, point, force / size, q, v))
+        )
         return np.array(force) * min(1.0, limit / size)
 
-    def _withstood(self, link: str, point: Vector, direction: Vector, q: Vector, v: Vector) -> float:
+    def _withstood(
+        self, link: str, point: Vector, direction: Vector, q: Vector, v: Vector
+    ) -> float:
         """Return the strongest pull in a direction that does not tip the robot over an edge of its support polygon [N]."""
         model, data = self._robot.model, self._data
         com = np.array(pin.centerOfMass(model, data, q, v))
@@ -93,14 +106,18 @@ class Strength:
         placed = [(sole, pin.updateFramePlacement(model, data, sole.frame)) for sole in soles]
         corners = [sole.vertices @ X_WC.rotation.T + X_WC.translation for sole, X_WC in placed]
         floor = min(float(sole[:, 2].min()) for sole in corners)
-        support = hull_of(np.vstack([sole[:, :2] for sole in corners if sole[:, 2].min() < floor + LIFTED]))
+        support = hull_of(
+            np.vstack([sole[:, :2] for sole in corners if sole[:, 2].min() < floor + LIFTED])
+        )
         height = float(com[2]) - floor
         if len(support) < 3 or not height > 0.0:
             return 0.0
         capture = com[:2] + data.vcom[0][:2] * np.sqrt(height / self._gravity)
         place = pin.updateFramePlacement(model, data, self._robot.link_frame(link)).act(point)
         # Shift of the centre of pressure by a pull of one newton: the moment balance about the capture point.
-        shift = ((place[2] - floor) * direction[:2] - direction[2] * (place[:2] - capture)) / self.weight
+        shift = (
+            (place[2] - floor) * direction[:2] - direction[2] * (place[:2] - capture)
+        ) / self.weight
         size = float(np.linalg.norm(shift))
         if not size > 0.0:
             return self.limit
@@ -108,7 +125,9 @@ class Strength:
         twist = abs(float(arm[0] * direction[1] - arm[1] * direction[0]))
         A, b = half_planes(support)
         along, left = A @ shift / size, b - A @ capture
-        ahead, behind = (float(np.min(left[side > 0.0] / side[side > 0.0])) for side in (along, -along))
+        ahead, behind = (
+            float(np.min(left[side > 0.0] / side[side > 0.0])) for side in (along, -along)
+        )
         return max(0.0, GAIN * (ahead - RESERVE * (ahead + behind)) / (size + TWIST * twist))
 
 

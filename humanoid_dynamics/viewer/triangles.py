@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes as triangles, coarse enough that a page without a graphics card keeps up."""
 
 from __future__ import annotations
@@ -53,17 +54,27 @@ def triangulate(shape: Geometry) -> Triangles:
         shape: The shape; the file of a mesh is where it lies.
     """
     if shape.kind == "mesh":
-        return _read_mesh(Path(shape.filename), np.array(shape.size)).moved(shape.X_LG) if shape.filename else NOTHING
+        return (
+            _read_mesh(Path(shape.filename), np.array(shape.size)).moved(shape.X_LG)
+            if shape.filename
+            else NOTHING
+        )
     if shape.kind == "box":
         made = trimesh.creation.box(extents=shape.size)
         made.unmerge_vertices()  # each face has corners of its own, so that edges look sharp
     elif shape.kind == "sphere":
         made = trimesh.creation.icosphere(subdivisions=2, radius=shape.size[0])
     elif shape.kind == "cylinder":
-        made = trimesh.creation.cylinder(radius=shape.size[0], height=shape.size[1], sections=SECTIONS)
+        made = trimesh.creation.cylinder(
+            radius=shape.size[0], height=shape.size[1], sections=SECTIONS
+        )
     else:
-        made = trimesh.creation.capsule(radius=shape.size[0], height=shape.size[1], count=(SECTIONS, SECTIONS // 2))
-        made.apply_translation((0.0, 0.0, -made.bounds.mean(axis=0)[2]))  # older trimesh begins a capsule at its end
+        made = trimesh.creation.capsule(
+            radius=shape.size[0], height=shape.size[1], count=(SECTIONS, SECTIONS // 2)
+        )
+        made.apply_translation(
+            (0.0, 0.0, -made.bounds.mean(axis=0)[2])
+        )  # older trimesh begins a capsule at its end
     return Triangles(np.array(made.vertices), np.array(made.faces)).moved(shape.X_LG)
 
 
@@ -77,7 +88,11 @@ def capsule_between(start: Vector, end: Vector, radius: float) -> Triangles:
     """
     along = np.asarray(end) - np.asarray(start)
     length = float(np.linalg.norm(along))
-    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), along).matrix() if length > 0.0 else np.eye(3)
+    turn = (
+        pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), along).matrix()
+        if length > 0.0
+        else np.eye(3)
+    )
     X = pin.SE3(turn, 0.5 * (np.asarray(start) + np.asarray(end)))
     return triangulate(Geometry("capsule", (radius, length), X))
 
@@ -100,7 +115,14 @@ def _read_mesh(path: Path, scale: Vector) -> Triangles:
     """Read a mesh; any trouble with the file means that there is no mesh."""
     try:
         loaded: Any = trimesh.load(path, force="mesh", process=False)
-        vertices, faces = np.asarray(loaded.vertices, dtype=np.float64) * scale, np.asarray(loaded.faces, dtype=np.intp)
+        vertices, faces = (
+            np.asarray(loaded.vertices, dtype=np.float64) * scale,
+            np.asarray(loaded.faces, dtype=np.intp),
+        )
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, ImportError):
         return NOTHING
-    return coarsen(Triangles(vertices, faces)) if len(faces) and np.isfinite(vertices).all() else NOTHING
+    return (
+        coarsen(Triangles(vertices, faces))
+        if len(faces) and np.isfinite(vertices).all()
+        else NOTHING
+    )

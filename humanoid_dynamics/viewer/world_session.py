@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our own world on the page: the library alone, nothing on any topic."""
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import list_body_points
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.names import scene_names
-from humanoid_dynamics.simulation.scenes.run import Phase, Summary, build_world, let_happen, step_scene
+from humanoid_dynamics.simulation.scenes.run import (
+    Phase,
+    Summary,
+    build_world,
+    let_happen,
+    step_scene,
+)
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -29,7 +36,20 @@ from humanoid_dynamics.viewer.strength import Strength, check_pull
 WARMING = 3  # steps: those that touch for the first time call more
 LONGEST_ADVANCE = 0.1  # s; a page that was away does not make the world catch up
 BELOW = 0.4  # m between what hangs in the air and the floor
-EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7))  # corners x, y, z from - to +
+EDGES = (
+    (0, 1),
+    (2, 3),
+    (4, 5),
+    (6, 7),
+    (0, 2),
+    (1, 3),
+    (4, 6),
+    (5, 7),
+    (0, 4),
+    (1, 5),
+    (2, 6),
+    (3, 7),
+)  # corners x, y, z from - to +
 
 
 class WorldSession(Session):
@@ -90,7 +110,9 @@ class WorldSession(Session):
             link, point, force = self._pull
             force = self._strength.bound(link, point, force, world.q, world.v)
             world.push(link, force.tolist(), scene.dt, point=point.tolist())
-        for name in [name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)]:
+        for name in [
+            name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)
+        ]:
             del self._reaching[name]
             self._tell_connections()
         step_scene(scene, world, self._watches, self._summary)
@@ -103,7 +125,13 @@ class WorldSession(Session):
         """Return how things are now."""
         world = self._world
         touches = [Touch(force.link, force.place, force.force) for force in world.contact_forces()]
-        picture = self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told or self._announce())
+        picture = self._painter.paint(
+            world.t,
+            world.q,
+            touches,
+            numbers=self._numbers(touches),
+            status=self._told or self._announce(),
+        )
         return replace(picture, torques=self._torques(), fallen=self._strength.has_fallen(picture))
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
@@ -171,7 +199,9 @@ class WorldSession(Session):
         self._watches = list(scene.watches)
         self._summary = Summary([Phase(0.0, "start", world.count_freedoms())])
         self._phases = len(self._summary.phases)
-        self._driven = world.pilot is not None or scene.driver is not None or scene.setup.drive is not None
+        self._driven = (
+            world.pilot is not None or scene.driver is not None or scene.setup.drive is not None
+        )
         self._pull = None
         self._debt, self._missing, self._told = 0.0, 0.0, ""
         self._driving = scene.driver is not None
@@ -180,7 +210,11 @@ class WorldSession(Session):
         self._names = {body.name for body in self.bodies}
         self._painter = Painter(world.robot, self.bodies)
         others = tuple(name for name in scene_names() if name != self._asked)
-        floors = [shape.offset for shape in scene.setup.terrain if isinstance(shape, Plane) and shape.normal[2] == 1.0]
+        floors = [
+            shape.offset
+            for shape in scene.setup.terrain
+            if isinstance(shape, Plane) and shape.normal[2] == 1.0
+        ]
         floor = floors[0] if floors else 0.0 if world.robot.wheels else None
         self._stands = floor is not None and scene is self._loaded
         self._strength: Strength = Strength(world.robot, world.q, stands=self._stands)
@@ -213,15 +247,27 @@ class WorldSession(Session):
 
     def _tell_connections(self) -> None:
         closed = set(self._world.mechanism.constraints.names)
-        self.offer = replace(self.offer, connections={name: name in closed for name in self._scene.connections})
+        self.offer = replace(
+            self.offer, connections={name: name in closed for name in self._scene.connections}
+        )
 
     def _numbers(self, touches: list[Touch]) -> Mapping[str, float]:
         world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
         for touch in touches:
-            sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
-        stands = {side for side in sides if self._stands and any(side in link for link in world.robot.links)}
+            sides[next((side for side in ("left", "right") if side in touch.link), "other")] += (
+                float(touch.force[2])
+            )
+        stands = {
+            side
+            for side in sides
+            if self._stands and any(side in link for link in world.robot.links)
+        }
         return {
-            **{f"normal force, {side} [N]": round(force, 2) for side, force in sides.items() if force or side in stands},
+            **{
+                f"normal force, {side} [N]": round(force, 2)
+                for side, force in sides.items()
+                if force or side in stands
+            },
             **self._margins(touches),
             "energy [J]": round(world.books.energy, 2),
             "energy error [J]": round(self._missing, 3),
@@ -235,13 +281,17 @@ class WorldSession(Session):
         margins = {}
         effort = self._world.robot.limits.effort[self._world.mechanism.actuated]
         if self._driven and np.isfinite(effort).any():
-            margins["margin, torque [-]"] = 1.0 - float(np.max(np.abs(list(self._torques().values())) / effort))
+            margins["margin, torque [-]"] = 1.0 - float(
+                np.max(np.abs(list(self._torques().values())) / effort)
+            )
         loads = np.array([touch.force[2] for touch in touches])
         if loads.sum() > SMALLEST_FORCE:
             places = np.array([touch.place[:2] for touch in touches])
             patch = hull_of(places[loads > 0.0])
             face = len(patch) > 2 or self._world.robot.root == "planar"
-            margins["margin, pressure [m]"] = margin_inside(patch, loads @ places / loads.sum()) if face else 0.0
+            margins["margin, pressure [m]"] = (
+                margin_inside(patch, loads @ places / loads.sum()) if face else 0.0
+            )
         return margins
 
     def _torques(self) -> Mapping[str, float]:
@@ -259,16 +309,28 @@ def add_floor(scene: Scene) -> Scene:
         scene: The scene; returned as it is where it has a ground of its own, or wheels.
     """
     robot = scene.robot
-    if scene.setup.terrain or scene.setup.contact != "friction" or scene.driver is not None or robot.wheels or not robot.solids:
+    if (
+        scene.setup.terrain
+        or scene.setup.contact != "friction"
+        or scene.driver is not None
+        or robot.wheels
+        or not robot.solids
+    ):
         return scene
     q = build_world(scene).q
     bodies, data = build_bodies(robot), robot.data()
     pin.forwardKinematics(robot.model, data, q)
     lowest = min(
-        float(np.min((data.oMi[body.joint].rotation @ body.surface.vertices.T)[2]) + data.oMi[body.joint].translation[2]) for body in bodies
+        float(
+            np.min((data.oMi[body.joint].rotation @ body.surface.vertices.T)[2])
+            + data.oMi[body.joint].translation[2]
+        )
+        for body in bodies
     )
     points = list_body_points(robot)
-    return replace(scene, setup=replace(scene.setup, terrain=(build_plane(lowest - BELOW),), points=points))
+    return replace(
+        scene, setup=replace(scene.setup, terrain=(build_plane(lowest - BELOW),), points=points)
+    )
 
 
 def box_edges(box: Box) -> Matrix:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Public names: each package states its own, loads them on first use, and documents go no deeper."""
 
 import re
@@ -13,7 +14,11 @@ import humanoid_dynamics as hd
 ROOT = Path(hd.__file__).parent
 PROJECT = Path(__file__).parents[2]
 ROOMS = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
-PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md")), *sorted((PROJECT / "examples").rglob("*.py"))]
+PAGES = [
+    PROJECT / "README.md",
+    *sorted((PROJECT / "docs").glob("*.md")),
+    *sorted((PROJECT / "examples").rglob("*.py")),
+]
 IMPORT = re.compile(r"(?:from|import)\s+humanoid_dynamics((?:\.\w+)*)")
 
 
@@ -29,7 +34,9 @@ def test_every_public_name_of_a_package_is_there(room):
 
 def test_front_door_has_the_entries_of_every_job():
     jobs = "load_robot State inverse_dynamics InverseDynamics filter_clip load_clip DynamicsFilter Teleoperation Simulation Plane"
-    assert set(f"{jobs} PdController plan_walk retarget check_clip Mechanism".split()) <= set(hd.__all__)
+    assert set(f"{jobs} PdController plan_walk retarget check_clip Mechanism".split()) <= set(
+        hd.__all__
+    )
 
 
 def test_unknown_name_is_an_attribute_error():

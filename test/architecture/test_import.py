@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Importing the package costs nothing that was not asked for: no ROS, no window, no terminal library, no setting changed."""
 
 import json
@@ -31,7 +32,14 @@ print(json.dumps({
 
 
 def run_probe(code):
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -47,4 +55,6 @@ def test_import_brings_no_optional_package_changes_no_setting_and_says_nothing()
 
 
 def test_package_imports_where_no_optional_package_is_installed():
-    run_probe(f"import sys; sys.modules.update(dict.fromkeys({sorted(OPTIONAL)!r})); import humanoid_dynamics")
+    run_probe(
+        f"import sys; sys.modules.update(dict.fromkeys({sorted(OPTIONAL)!r})); import humanoid_dynamics"
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One package, described twice: what setup.py tells pip and what package.xml tells rosdep are the same."""
 
 import re
@@ -54,7 +55,9 @@ def manifest():
 
 
 def command_names(setup):
-    return {command.partition("=")[0].strip() for command in setup["entry_points"]["console_scripts"]}
+    return {
+        command.partition("=")[0].strip() for command in setup["entry_points"]["console_scripts"]
+    }
 
 
 def installed_files(setup):
@@ -63,7 +66,13 @@ def installed_files(setup):
 
 @pytest.mark.parametrize(
     ("field", "tag"),
-    [("name", "name"), ("version", "version"), ("license", "license"), ("description", "description"), ("maintainer", "maintainer")],
+    [
+        ("name", "name"),
+        ("version", "version"),
+        ("license", "license"),
+        ("description", "description"),
+        ("maintainer", "maintainer"),
+    ],
 )
 def test_setup_and_package_xml_agree(setup, manifest, field, tag):
     assert manifest.findtext(tag).rstrip(".") == setup[field]
@@ -74,29 +83,54 @@ def test_maintainer_has_one_address(setup, manifest):
 
 
 def test_every_requirement_has_a_rosdep_key(setup, manifest):
-    names = [re.match(r"[\w.-]+", requirement).group().lower() for requirement in setup["install_requires"]]
-    depends = {element.text for element in manifest.iter() if element.tag in {"depend", "exec_depend"}}
-    assert {name: ROSDEP.get(name) for name in names if name not in PIP_ONLY and ROSDEP.get(name) not in depends} == {}
+    names = [
+        re.match(r"[\w.-]+", requirement).group().lower()
+        for requirement in setup["install_requires"]
+    ]
+    depends = {
+        element.text for element in manifest.iter() if element.tag in {"depend", "exec_depend"}
+    }
+    assert {
+        name: ROSDEP.get(name)
+        for name in names
+        if name not in PIP_ONLY and ROSDEP.get(name) not in depends
+    } == {}
     assert set(names) >= PIP_ONLY
 
 
 def test_readme_tells_a_workspace_what_rosdep_cannot_install(setup):
-    bounds = {re.match(r"[\w.-]+", requirement).group().lower(): requirement for requirement in setup["install_requires"]}
-    steps = (ROOT / "README.md").read_text().partition("**colcon.**")[2].partition("colcon build")[0]
+    bounds = {
+        re.match(r"[\w.-]+", requirement).group().lower(): requirement
+        for requirement in setup["install_requires"]
+    }
+    steps = (
+        (ROOT / "README.md").read_text().partition("**colcon.**")[2].partition("colcon build")[0]
+    )
     assert "pip install" in steps
     assert {name for name in PIP_ONLY if f'"{bounds[name]}"' not in steps} == set()
 
 
 def test_ros_is_an_extra_and_only_where_its_wheels_exist(setup):
-    assert not [requirement for requirement in setup["install_requires"] if requirement.startswith("ros-")]
-    wheels = [requirement for requirement in setup["extras_require"]["ros"] if requirement.startswith("ros-jazzy-")]
+    assert not [
+        requirement for requirement in setup["install_requires"] if requirement.startswith("ros-")
+    ]
+    wheels = [
+        requirement
+        for requirement in setup["extras_require"]["ros"]
+        if requirement.startswith("ros-jazzy-")
+    ]
     assert len(wheels) == len(setup["extras_require"]["ros"])
-    assert all('sys_platform == "linux"' in wheel and 'platform_machine == "x86_64"' in wheel for wheel in wheels)
+    assert all(
+        'sys_platform == "linux"' in wheel and 'platform_machine == "x86_64"' in wheel
+        for wheel in wheels
+    )
 
 
 def test_extra_all_holds_every_extra(setup):
     extras = setup["extras_require"]
-    assert set(extras["all"]) == {requirement for name, group in extras.items() if name != "all" for requirement in group}
+    assert set(extras["all"]) == {
+        requirement for name, group in extras.items() if name != "all" for requirement in group
+    }
 
 
 def test_each_command_has_a_forwarder_for_ros2_run(setup):
@@ -115,7 +149,10 @@ def test_forwarders_go_into_wheels_only(setup):
 
 def test_ros_finds_package_launch_and_resources(setup):
     installed = installed_files(setup)
-    assert {"share/ament_index/resource_index/packages/humanoid_dynamics", "share/humanoid_dynamics/package.xml"} <= installed
+    assert {
+        "share/ament_index/resource_index/packages/humanoid_dynamics",
+        "share/humanoid_dynamics/package.xml",
+    } <= installed
     wanted = {
         f"share/humanoid_dynamics/{path.relative_to(ROOT)}"
         for pattern in ("launch/*.launch.py", "config/**/*.yaml", "urdf/**/*.urdf")
@@ -135,7 +172,9 @@ def test_resources_are_the_same_files_inside_the_package(folder):
 def test_package_carries_every_file_that_is_not_code(setup):
     package = ROOT / "humanoid_dynamics"
     listed = {package / pattern for pattern in setup["package_data"]["humanoid_dynamics"]}
-    written = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    written = (
+        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    )
     assert [path for path in written if path.suffix != ".py" and path not in listed] == []
 
 
@@ -143,7 +182,14 @@ def test_make_help_lists_every_target():
     makefile = (ROOT / "Makefile").read_text()
     targets = re.search(r"^\.PHONY: (help .*)$", makefile, re.MULTILINE).group(1).split()
     written = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
-    done = subprocess.run(["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
     listed = [line.split()[1] for line in done.stdout.splitlines()]
     assert sorted(targets) == sorted(written) == sorted(listed)
     assert all(len(line.split()) > 2 for line in done.stdout.splitlines())

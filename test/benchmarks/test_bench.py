@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run as a whole: every goal has a row, every answer is compared, what is missing is said."""
 
 import json
@@ -18,12 +19,37 @@ from benchmarks.rows import Measurement, build_row, compare, compare_faster
 from benchmarks.stand import build_stand
 from humanoid_dynamics.cli.app import run_command
 from humanoid_dynamics.dynamics.forward import solve_forward
-from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.errors import (
+    HumanoidDynamicsError,
+    MissingExtraError,
+    UnknownNameError,
+    UnsupportedRobotError,
+)
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 
 ROOT = Path(__file__).parents[2]
-BUILT = {"inverse_dynamics", "inverse_dynamics_limits", "closed_chain", "closed_chain_forward", "snake"}
-KEYS = {"name", "value", "goal", "unit", "ok", "sense", "path", "against", "ours_us", "against_us", "error", "tolerance", "note"}
+BUILT = {
+    "inverse_dynamics",
+    "inverse_dynamics_limits",
+    "closed_chain",
+    "closed_chain_forward",
+    "snake",
+}
+KEYS = {
+    "name",
+    "value",
+    "goal",
+    "unit",
+    "ok",
+    "sense",
+    "path",
+    "against",
+    "ours_us",
+    "against_us",
+    "error",
+    "tolerance",
+    "note",
+}
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +97,38 @@ class TestCommand:
         for row in told["rows"]:
             assert row.keys() == KEYS
             assert (row["value"] is None) <= (row["ok"] is None and row["note"] != "")
-            slack = 10.0 if row["name"] == "filter.literal" else 1.0  # 1e-9 is asked on the goal robot; this one is at 1.3e-9
+            slack = (
+                10.0 if row["name"] == "filter.literal" else 1.0
+            )  # 1e-9 is asked on the goal robot; this one is at 1.3e-9
             assert row["error"] is None or row["error"] <= slack * row["tolerance"], row
-        measured = {row["name"].partition(".")[0] for row in told["rows"] if row["value"] is not None}
+        measured = {
+            row["name"].partition(".")[0] for row in told["rows"] if row["value"] is not None
+        }
         assert measured >= BUILT
-        assert all(row["ok"] is None for row in told["rows"] if row["name"].startswith(("inverse_dynamics.", "closed_chain_forward.")))
-        assert all(0.0 < time["median"] <= time["p99"] and time["calls"] == 3 for time in told["times"])
+        assert all(
+            row["ok"] is None
+            for row in told["rows"]
+            if row["name"].startswith(("inverse_dynamics.", "closed_chain_forward."))
+        )
+        assert all(
+            0.0 < time["median"] <= time["p99"] and time["calls"] == 3 for time in told["times"]
+        )
         assert told["machine"]["packages"]["numpy"] == np.__version__
 
     def test_table(self, call):
         code, out, err = call("--robot", "human28", "--repeat", "3", "--only", "closed_chain")
         assert (code, err) == (0, "")
         assert "ours [us]" in out
-        assert all(name in out for name in ("closed_chain.floor", "closed_chain.difference", "floor_ID", "not judged", "median [us]"))
+        assert all(
+            name in out
+            for name in (
+                "closed_chain.floor",
+                "closed_chain.difference",
+                "floor_ID",
+                "not judged",
+                "median [us]",
+            )
+        )
         assert "snake" not in out
 
     def test_what_is_measured_on_topics_takes_no_robot(self, call):
@@ -94,7 +139,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "texts"),
         [
-            (("--only", "inverse"), ("no benchmark named 'inverse'", "inverse_dynamics.pinv", "snake")),
+            (
+                ("--only", "inverse"),
+                ("no benchmark named 'inverse'", "inverse_dynamics.pinv", "snake"),
+            ),
             (("--repeat", "0"), ("0 calls",)),
             (("--robot", "nobody"), ("no robot named 'nobody'",)),
             (("--robot", "fourbar"), ("no contact surface",)),
@@ -131,7 +179,9 @@ class TestRun:
     @pytest.mark.parametrize(("threads", "told"), [("1", False), ("4", True), (None, True)])
     def test_several_threads_of_blas_are_told(self, monkeypatch, threads, told):
         for variable in bench.BLAS_VARIABLES:
-            monkeypatch.setenv(variable, threads) if threads else monkeypatch.delenv(variable, raising=False)
+            monkeypatch.setenv(variable, threads) if threads else monkeypatch.delenv(
+                variable, raising=False
+            )
         notes = bench.run_bench("human28", 1, "ros").notes
         assert any("OPENBLAS_NUM_THREADS=1" in note for note in notes) == told
 
@@ -170,7 +220,10 @@ class TestRows:
     def test_ratios(self):
         assert compare(self.OURS, self.OTHER).value == 0.5
         assert compare_faster(self.OURS, self.OTHER).value == 2.0
-        assert {(m.ours, m.against) for m in (compare(self.OURS, self.OTHER), compare_faster(self.OURS, self.OTHER))} == {(3.0, 6.0)}
+        assert {
+            (m.ours, m.against)
+            for m in (compare(self.OURS, self.OTHER), compare_faster(self.OURS, self.OTHER))
+        } == {(3.0, 6.0)}
 
     @pytest.mark.parametrize(
         ("value", "error", "judged", "ok"),
@@ -188,9 +241,14 @@ class TestRows:
         assert build_row(self.GOAL, Measurement(value, error=error), judged=judged).ok is ok
 
     def test_goal_of_no_robot_is_always_judged(self):
-        assert build_row(replace(self.GOAL, on_robot=False), Measurement(1.0), judged=False).ok is True
+        assert (
+            build_row(replace(self.GOAL, on_robot=False), Measurement(1.0), judged=False).ok is True
+        )
 
-    @pytest.mark.parametrize(("sense", "value", "met"), [("<=", 2.0, True), ("<", 2.0, False), (">=", 2.0, True), (">=", 1.9, False)])
+    @pytest.mark.parametrize(
+        ("sense", "value", "met"),
+        [("<=", 2.0, True), ("<", 2.0, False), (">=", 2.0, True), (">=", 1.9, False)],
+    )
     def test_sense(self, sense, value, met):
         assert replace(self.GOAL, sense=sense).is_met(value) is met
 
@@ -228,17 +286,25 @@ class TestAnswers:
         stand.use(3)
         answer = prepared.solve(stand.q, stand.v, stand.a)
         assert inverse_dynamics.measure_motion_error(stand, lambda: answer) < 1e-11
-        wrong = SimpleNamespace(tau=answer.tau + 1e-7 * np.eye(len(answer.tau))[4], wrenches=answer.wrenches)
-        assert inverse_dynamics.measure_motion_error(stand, lambda: wrong) == pytest.approx(1e-7, rel=1e-4)
+        wrong = SimpleNamespace(
+            tau=answer.tau + 1e-7 * np.eye(len(answer.tau))[4], wrenches=answer.wrenches
+        )
+        assert inverse_dynamics.measure_motion_error(stand, lambda: wrong) == pytest.approx(
+            1e-7, rel=1e-4
+        )
 
     def test_pinocchio_holds_the_same_soles(self, stand):
         stand.use(2)
         tau = np.linspace(-1.0, 1.0, len(stand.robot.actuated))
         a = build_constraint_dynamics(stand, tau)()
-        np.testing.assert_allclose(a, solve_forward(stand.mechanism(), stand.q, stand.v, tau).a, atol=1e-9)
+        np.testing.assert_allclose(
+            a, solve_forward(stand.mechanism(), stand.q, stand.v, tau).a, atol=1e-9
+        )
 
     def test_worst_of_all_motions(self, stand):
-        assert stand.worst(lambda: float(stand.q[0])) == max(motion.q[0] for motion in stand.motions)
+        assert stand.worst(lambda: float(stand.q[0])) == max(
+            motion.q[0] for motion in stand.motions
+        )
         assert np.isnan(stand.worst(lambda: np.nan))
 
     def test_points_are_no_soles(self):
@@ -251,7 +317,9 @@ class TestAnswers:
     def test_snake_of_another_mass_is_found(self):
         question = snake._Question(6)
         same = snake.load_robot(snake.build_snake_urdf(question.model), root="fixed")
-        other = snake.load_robot(snake.build_snake_urdf(snake.SnakeModel.uniform(6, mass=1.001)), root="fixed")
+        other = snake.load_robot(
+            snake.build_snake_urdf(snake.SnakeModel.uniform(6, mass=1.001)), root="fixed"
+        )
         assert question.measure_energy_error(same) < 1e-12
         assert question.measure_energy_error(other) > 1e-4
 
@@ -303,7 +371,16 @@ class TestMujoco:
 @pytest.mark.slow
 def test_routes_are_not_slower_than_three_times_what_is_known():
     """A sanity check with much slack, not a goal: the closed chain against its floor, and the snake against its own length."""
-    program = [sys.executable, "-m", "benchmarks", "--robot", "human28", "--repeat", "300", "--json"]
+    program = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--robot",
+        "human28",
+        "--repeat",
+        "300",
+        "--json",
+    ]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, check=True)
     values = {row["name"]: row["value"] for row in json.loads(done.stdout)["rows"]}
     assert values["closed_chain.floor"] < 3 * 5.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Taking times side by side: who is called when, what is made of the times, and what is left as it was."""
 
 import gc
@@ -6,7 +7,14 @@ import os
 import numpy as np
 import pytest
 
-from benchmarks.interleave import Contender, interleave, no_collection, one_core, order_of_round, summarise
+from benchmarks.interleave import (
+    Contender,
+    interleave,
+    no_collection,
+    one_core,
+    order_of_round,
+    summarise,
+)
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 
@@ -30,7 +38,9 @@ def test_every_round_is_a_permutation_and_nobody_keeps_a_place(count):
 
 
 def test_neighbours_change():
-    followers = {tuple(order_of_round(5, number)[k : k + 2]) for number in range(10) for k in range(4)}
+    followers = {
+        tuple(order_of_round(5, number)[k : k + 2]) for number in range(10) for k in range(4)
+    }
     assert {(0, 1), (1, 0)} <= followers
 
 
@@ -42,7 +52,9 @@ def test_median_and_tail():
 
 def test_calls_that_count_and_those_that_warm_up():
     heard, begun, ended = [], [], []
-    times = interleave(recorders("ab", heard), 4, warm_up=3, before_round=begun.append, after_round=ended.append)
+    times = interleave(
+        recorders("ab", heard), 4, warm_up=3, before_round=begun.append, after_round=ended.append
+    )
     assert len(heard) == 2 * 7
     assert begun == [0, 1, 2, 0, 1, 2, 3]
     assert ended == [1, 2, 3, 4]
@@ -52,7 +64,9 @@ def test_calls_that_count_and_those_that_warm_up():
 
 def test_what_is_done_before_a_call_is_not_timed():
     heard = []
-    slow = Contender("slow", lambda: heard.append("call"), lambda: (heard.append("before"), sum(range(300_000))))
+    slow = Contender(
+        "slow", lambda: heard.append("call"), lambda: (heard.append("before"), sum(range(300_000)))
+    )
     time = interleave([slow], 5)["slow"]
     assert heard == ["before", "call"] * 5
     assert time.median < 1000.0  # the preparation alone takes several milliseconds
@@ -82,7 +96,9 @@ def test_collector_is_off_meanwhile_and_only_then():
         gc.enable()
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads choose no core on this system")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="threads choose no core on this system"
+)
 def test_one_core_meanwhile():
     before = os.sched_getaffinity(0)
     with one_core() as core:
@@ -96,7 +112,9 @@ def test_where_no_core_can_be_chosen(monkeypatch):
         assert core is None
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads choose no core on this system")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="threads choose no core on this system"
+)
 def test_where_the_choice_is_refused(monkeypatch):
     def refuse(thread, cores):
         raise PermissionError
@@ -106,7 +124,10 @@ def test_where_the_choice_is_refused(monkeypatch):
         assert core is None
 
 
-@pytest.mark.parametrize(("names", "rounds", "warm_up", "word"), [("aa", 1, 0, "a, a"), ("ab", 0, 0, "0 rounds"), ("a", 1, -1, "-1")])
+@pytest.mark.parametrize(
+    ("names", "rounds", "warm_up", "word"),
+    [("aa", 1, 0, "a, a"), ("ab", 0, 0, "0 rounds"), ("a", 1, -1, "-1")],
+)
 def test_refusals(names, rounds, warm_up, word):
     with pytest.raises(HumanoidDynamicsError, match=word):
         interleave(recorders(names, []), rounds, warm_up=warm_up)
@@ -119,6 +140,14 @@ def test_ratio_of_equal_work_is_one_and_of_tenfold_work_is_ten():
     def work(count):
         return lambda: sum(range(count))
 
-    times = interleave([Contender("one", work(2000)), Contender("same", work(2000)), Contender("ten", work(20000))], 500, warm_up=50)
+    times = interleave(
+        [
+            Contender("one", work(2000)),
+            Contender("same", work(2000)),
+            Contender("ten", work(20000)),
+        ],
+        500,
+        warm_up=50,
+    )
     assert 1 / 3 < times["same"].median / times["one"].median < 3
     assert 10 / 3 < times["ten"].median / times["one"].median < 30

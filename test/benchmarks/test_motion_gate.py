@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate of the motion benchmark fails on what is worse, and on nothing else."""
 
 import copy
@@ -10,10 +11,21 @@ from benchmarks.motion.runs import Run, is_preserved
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 
-def run(case, variant="nominal", *, finished=True, stride=0.9, limits=1.0, preserved=True, kind="walk"):
+def run(
+    case, variant="nominal", *, finished=True, stride=0.9, limits=1.0, preserved=True, kind="walk"
+):
     measures = {"stride": stride, "joint_rms": 5e-4}
     return Run(
-        case, kind, variant, {"finished": finished, "preserved": preserved, "all_limits": limits, "measures": measures, "broken": []}
+        case,
+        kind,
+        variant,
+        {
+            "finished": finished,
+            "preserved": preserved,
+            "all_limits": limits,
+            "measures": measures,
+            "broken": [],
+        },
     )
 
 
@@ -28,16 +40,24 @@ def test_answers_are_compared_to_nine_digits_of_their_size():
     assert not gate.check_answers(ANSWERS, near).failures
     assert gate.check_answers(ANSWERS, far).failures
     assert gate.check_answers(ANSWERS, other).failures
-    assert gate.check_answers(ANSWERS, {"values": [[float("nan")] * 3] * 2, "statuses": ["OK", "OK"]}).failures
+    assert gate.check_answers(
+        ANSWERS, {"values": [[float("nan")] * 3] * 2, "statuses": ["OK", "OK"]}
+    ).failures
     assert gate.check_answers(ANSWERS, {"values": [], "statuses": []}).failures
 
 
 def test_scenes_keep_their_states_before_the_first_impact():
     old = {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0], [0.2, 1.5, 2.5]]}}
-    assert not gate.check_scenes(old, {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0], [0.2, 1.5, 2.5 + 1e-7]]}}).failures
-    assert gate.check_scenes(old, {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0], [0.2, 1.5, 2.5 + 1e-5]]}}).failures
+    assert not gate.check_scenes(
+        old, {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0], [0.2, 1.5, 2.5 + 1e-7]]}}
+    ).failures
+    assert gate.check_scenes(
+        old, {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0], [0.2, 1.5, 2.5 + 1e-5]]}}
+    ).failures
     assert gate.check_scenes(old, {"swing": {"failed": [], "states": [[0.1, 1.0, 2.0]]}}).failures
-    assert gate.check_scenes(old, {"swing": {"failed": ["energy"], "states": old["swing"]["states"]}}).failures
+    assert gate.check_scenes(
+        old, {"swing": {"failed": ["energy"], "states": old["swing"]["states"]}}
+    ).failures
     assert gate.check_scenes(old, {}).failures
 
 
@@ -80,7 +100,9 @@ def test_a_clip_is_preserved_where_it_is_as_it_is_and_under_four_of_five_perturb
     runs = [run("a"), *(run("a", name, preserved=name != "mass") for name in names)]
     assert is_preserved(runs)
     assert not is_preserved([run("a", preserved=False), *runs[1:]])
-    assert not is_preserved([run("a"), *(run("a", name, preserved=name not in {"mass", "rate"}) for name in names)])
+    assert not is_preserved(
+        [run("a"), *(run("a", name, preserved=name not in {"mass", "rate"}) for name in names)]
+    )
     assert not is_preserved([])
 
 

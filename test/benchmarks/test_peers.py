@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peers in other interpreters: what they answer is what is compared, and they are ended."""
 
 import json
@@ -50,7 +51,9 @@ def test_time_of_a_peer_is_what_it_tells(build_python):
     told = {timing.name: timing for timing in report.times["inverse_dynamics"]}
     assert (told["placo"].median, told["placo"].p99, told["placo"].calls) == (5e3, 5e3, 3)
     rows = {row.goal.name: row for row in report.rows}
-    assert rows["inverse_dynamics.placo"].measured.value == pytest.approx(told["minimum_torque"].median / 5e3)
+    assert rows["inverse_dynamics.placo"].measured.value == pytest.approx(
+        told["minimum_torque"].median / 5e3
+    )
     assert "placo 0.0" in rows["inverse_dynamics.placo"].note
     assert rows["inverse_dynamics.tsid"].measured is None
     assert "tsid does not take the robot: too many legs" in rows["inverse_dynamics.tsid"].note
@@ -62,7 +65,10 @@ def test_peer_that_ends_is_an_error(build_python):
 
 
 def test_interpreter_that_does_not_start(stand):
-    with pytest.raises(HumanoidDynamicsError, match="--peer-python: received '/no/python'"), open_peers(["/no/python"], stand):
+    with (
+        pytest.raises(HumanoidDynamicsError, match="--peer-python: received '/no/python'"),
+        open_peers(["/no/python"], stand),
+    ):
         pass
 
 
@@ -80,16 +86,25 @@ def test_order_is_plain_data(stand, tmp_path):
     python.write_text(f"#!/bin/sh\nhead -n 1 >> {tmp_path / 'order'}\n")
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     with open_peers([str(python)], stand) as peers:
-        assert all(problem.startswith("ended with exit code 0 before its first word") for problem in peers.problems.values())
+        assert all(
+            problem.startswith("ended with exit code 0 before its first word")
+            for problem in peers.problems.values()
+        )
     orders = [json.loads(line) for line in (tmp_path / "order").read_text().splitlines()]
     assert [order["peer"] for order in orders] == ["tsid", "placo"]
-    assert [sole["friction"] for sole in orders[0]["soles"]] == [stand.robot.surface(name).friction for name in stand.robot.stance]
+    assert [sole["friction"] for sole in orders[0]["soles"]] == [
+        stand.robot.surface(name).friction for name in stand.robot.stance
+    ]
     assert len(orders[0]["motions"]) == len(stand.motions)
     assert "<visual" not in orders[0]["urdf"]
 
 
 @pytest.mark.parametrize(
-    ("end", "told"), [("kill -ABRT $$", "ended with SIGABRT before its first word"), ("exit 3", "ended with exit code 3 before")]
+    ("end", "told"),
+    [
+        ("kill -ABRT $$", "ended with SIGABRT before its first word"),
+        ("exit 3", "ended with exit code 3 before"),
+    ],
 )
 def test_peer_that_ends_before_its_first_word_tells_how(stand, tmp_path, end, told):
     python = tmp_path / "python"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Referees: a consistent motion needs little of the virtual wrench, an impossible one needs much; a policy drives the plant."""
 
 import numpy as np
@@ -9,7 +10,12 @@ from humanoid_dynamics.motion.clip import Clip
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
-from benchmarks.motion.referees import Conditions, compare_pairs, draw_conditions, score_virtual_wrench
+from benchmarks.motion.referees import (
+    Conditions,
+    compare_pairs,
+    draw_conditions,
+    score_virtual_wrench,
+)
 from benchmarks.motion.tracker import KEYS, TERMS, Tracker
 
 TIMES = np.arange(0.0, 0.6, 1.0 / 30.0)
@@ -49,12 +55,18 @@ def write_policy(path, robot, **changes):
     helper, kind = onnx.helper, onnx.TensorProto.FLOAT
     zero = helper.make_tensor("weights", kind, (width, n), np.zeros(width * n))
     node = helper.make_node("MatMul", ["obs", "weights"], ["actions"])
-    ends = [helper.make_tensor_value_info(name, kind, (1, size)) for name, size in (("obs", width), ("actions", n))]
+    ends = [
+        helper.make_tensor_value_info(name, kind, (1, size))
+        for name, size in (("obs", width), ("actions", n))
+    ]
     graph = helper.make_graph([node], "policy", ends[:1], ends[1:], [zero])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     numbers = {"joint_stiffness": 200.0, "joint_damping": 5.0, "action_scale": 0.25}
     words = {key: ",".join([f"{value}"] * n) for key, value in numbers.items()}
-    words |= {"joint_names": ",".join(names), "default_joint_pos": ",".join(f"{value:.9f}" for value in robot.posture[7:])}
+    words |= {
+        "joint_names": ",".join(names),
+        "default_joint_pos": ",".join(f"{value:.9f}" for value in robot.posture[7:]),
+    }
     words |= {"observation_names": ",".join(TERMS), "anchor_body_name": "pelvis"} | changes
     helper.set_model_props(model, {key: value for key, value in words.items() if value})
     path.write_bytes(model.SerializeToString())
@@ -76,7 +88,10 @@ def test_policy_tracks_standing_and_loses_a_motion_that_leaves(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [({key: ""}, "lack") for key in KEYS[:2]]
-    + [({"observation_names": "command,smell"}, "unknown observations smell"), ({"joint_names": "elbow_of_another"}, "has no joints")],
+    + [
+        ({"observation_names": "command,smell"}, "unknown observations smell"),
+        ({"joint_names": "elbow_of_another"}, "has no joints"),
+    ],
 )
 def test_policy_that_does_not_fit_is_refused(tmp_path, changes, problem):
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wild states: every one is answered, and what is looked for would be found."""
 
 import numpy as np

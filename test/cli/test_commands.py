@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands as a user meets them: what they print, what they refuse, how they end."""
 
 import json
@@ -50,12 +51,28 @@ def slider(tmp_path):
 
 
 class TestDescribe:
-    @pytest.mark.parametrize("name", ["human28", "human16", "biped7", "fourbar", "stewart", "swing", "snake5", "ropes", "highbar"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "human28",
+            "human16",
+            "biped7",
+            "fourbar",
+            "stewart",
+            "swing",
+            "snake5",
+            "ropes",
+            "highbar",
+        ],
+    )
     def test_every_kind_of_robot(self, call, name):
         robot = hd.load_robot(name)
         code, out, err = call("describe", name)
         assert (code, err) == (0, "")
-        assert f"mass {robot.mass:.3f} kg   nq {robot.nq}   nv {robot.nv}   links {len(robot.links)}" in out
+        assert (
+            f"mass {robot.mass:.3f} kg   nq {robot.nq}   nv {robot.nv}   links {len(robot.links)}"
+            in out
+        )
         for joint in robot.joints:
             label = joint.child if joint.name == "root_joint" else f"{joint.child}  {joint.name}"
             assert f"── {label}\n" in out
@@ -71,7 +88,11 @@ class TestDescribe:
         code, out, err = call("describe", name, "--json")
         facts = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
         assert (code, err) == (0, "")
-        assert (facts["nq"], facts["nv"], facts["actuated"]) == (robot.nq, robot.nv, list(robot.actuated))
+        assert (facts["nq"], facts["nv"], facts["actuated"]) == (
+            robot.nq,
+            robot.nv,
+            list(robot.actuated),
+        )
         assert facts["mass"] == pytest.approx(robot.mass, rel=1e-12)
         assert facts["surfaces"].keys() == robot.surfaces.keys()
         assert facts["warnings"] == list(robot.warnings)
@@ -85,11 +106,24 @@ class TestDescribe:
 
     def test_tree_sees_through_fixed_joints(self, call, tmp_path):
         path = tmp_path / "stack.urdf"
-        fixed = '<joint name="glue" type="fixed"><parent link="table"/><child link="plate"/></joint>'
+        fixed = (
+            '<joint name="glue" type="fixed"><parent link="table"/><child link="plate"/></joint>'
+        )
         turn = '<joint name="turn" type="continuous"><parent link="plate"/><child link="disc"/><axis xyz="0 0 1"/></joint>'
-        path.write_text(SLIDER.replace("</robot>", f'<link name="plate"/><link name="disc">{MASSIVE}</link>{fixed}{turn}</robot>'))
-        assert "world\n└── base\n    └── table  lift\n        └── disc  turn\n" in call("describe", path)[1]
-        assert "base  fixed\n└── table  lift\n    └── disc  turn\n" in call("describe", path, "--root", "fixed")[1]
+        path.write_text(
+            SLIDER.replace(
+                "</robot>",
+                f'<link name="plate"/><link name="disc">{MASSIVE}</link>{fixed}{turn}</robot>',
+            )
+        )
+        assert (
+            "world\n└── base\n    └── table  lift\n        └── disc  turn\n"
+            in call("describe", path)[1]
+        )
+        assert (
+            "base  fixed\n└── table  lift\n    └── disc  turn\n"
+            in call("describe", path, "--root", "fixed")[1]
+        )
 
     def test_config_by_name_and_by_file(self, call, tmp_path):
         bare = tmp_path / "bare.urdf"
@@ -102,7 +136,11 @@ class TestDescribe:
     def test_continuous_joint_rests_at_an_angle(self, call):
         robot = hd.load_robot("fourbar")
         cosine, sine = robot.posture[robot.joint("crank_joint").q]
-        row = next(line for line in call("describe", "fourbar")[1].splitlines() if line.startswith("crank_joint"))
+        row = next(
+            line
+            for line in call("describe", "fourbar")[1].splitlines()
+            if line.startswith("crank_joint")
+        )
         assert row.split()[-1] == f"{np.arctan2(sine, cosine):.3f}"
 
 
@@ -119,7 +157,9 @@ class TestDemo:
         robot = hd.load_robot("human28")
         code, out, _ = call("demo", "--json", "--rule", "pseudo_inverse")
         told = json.loads(out)
-        answer = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv), rule="pseudo_inverse")
+        answer = hd.inverse_dynamics(
+            robot, hd.State.at_rest(robot), np.zeros(robot.nv), rule="pseudo_inverse"
+        )
         assert code == 0
         assert list(told["torques"]) == list(robot.actuated)
         np.testing.assert_allclose(list(told["torques"].values()), answer.tau, atol=1e-12)
@@ -132,7 +172,10 @@ class TestDemo:
         assert (code, err) == (0, "")
         assert "contact forces\n" not in out
         assert "inf" not in out.split("certificate")[1]
-        told = json.loads(call("demo", "--robot", name, "--json")[1], parse_constant=lambda word: pytest.fail(word))
+        told = json.loads(
+            call("demo", "--robot", name, "--json")[1],
+            parse_constant=lambda word: pytest.fail(word),
+        )
         assert told["certificate"]["normal_margin"] is None
 
     def test_sliding_joints_are_in_newton(self, call, slider):
@@ -148,12 +191,24 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "texts"),
         [
-            (("describe", "humanoid"), ("no robot named 'humanoid'", "human16, human28, human40", "fourbar")),
+            (
+                ("describe", "humanoid"),
+                ("no robot named 'humanoid'", "human16, human28, human40", "fourbar"),
+            ),
             (("demo", "--robot", "humanoid"), ("no robot named 'humanoid'",)),
             (("describe", "/nowhere/r.urdf"), ("/nowhere/r.urdf",)),
-            (("describe", "human28", "--root", "floating"), ("no kind of root named 'floating'", "free_flyer, fixed, planar")),
-            (("describe", "human28", "--config", "humen28"), ("humen28", "Did you mean 'human28'?")),
-            (("demo", "--rule", "best"), ("no rule named 'best'", "minimum_torque, pseudo_inverse")),
+            (
+                ("describe", "human28", "--root", "floating"),
+                ("no kind of root named 'floating'", "free_flyer, fixed, planar"),
+            ),
+            (
+                ("describe", "human28", "--config", "humen28"),
+                ("humen28", "Did you mean 'human28'?"),
+            ),
+            (
+                ("demo", "--rule", "best"),
+                ("no rule named 'best'", "minimum_torque, pseudo_inverse"),
+            ),
             (("describe", "."), ("is a folder",)),
         ],
     )
@@ -164,7 +219,9 @@ class TestRefusals:
         assert len(err.splitlines()) == 1
         assert all(text in err for text in texts), err
 
-    @pytest.mark.parametrize("text", ["", "hello", "<robot", "<robot name='r'/>", "<html><body/></html>"])
+    @pytest.mark.parametrize(
+        "text", ["", "hello", "<robot", "<robot name='r'/>", "<html><body/></html>"]
+    )
     def test_files_that_are_no_robots(self, call, tmp_path, text):
         path = tmp_path / "broken.urdf"
         path.write_text(text)
@@ -173,7 +230,10 @@ class TestRefusals:
         assert err.startswith("error: ")
         assert str(path) in err
 
-    @pytest.mark.parametrize("arguments", [("describe",), ("--nonsense",), ("describe", "human28", "--nonsense"), ("fly",)])
+    @pytest.mark.parametrize(
+        "arguments",
+        [("describe",), ("--nonsense",), ("describe", "human28", "--nonsense"), ("fly",)],
+    )
     def test_wrong_words(self, call, arguments):
         code, out, err = call(*arguments)
         assert (code, out) == (2, "")
@@ -189,7 +249,10 @@ class TestManners:
         assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe|mobility)", out)
 
     def test_examples_of_help_run(self, call):
-        examples = re.findall(r"humanoid-dynamics (.*)", app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES + mobility.EXAMPLES)
+        examples = re.findall(
+            r"humanoid-dynamics (.*)",
+            app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES + mobility.EXAMPLES,
+        )
         runnable = [example.split() for example in examples if "my_robot" not in example]
         assert len(runnable) >= 6
         for arguments in runnable:
@@ -204,13 +267,24 @@ class TestManners:
         for arguments in (("demo",), ("describe", "stewart"), ("--help",)):
             assert ESCAPE not in call(*arguments)[1]
 
-    @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+    @pytest.mark.parametrize(
+        ("environment", "coloured"),
+        [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+    )
     def test_escape_codes_on_a_terminal(self, environment, coloured):
         """On a real pseudo-terminal."""
         mother, daughter = pty.openpty()
-        settings = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "FORCE_COLOR"}}
+        settings = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in {"NO_COLOR", "COLUMNS", "FORCE_COLOR"}
+        }
         settings |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | environment
-        with subprocess.Popen([sys.executable, "-m", "humanoid_dynamics", "describe", "fourbar"], stdout=daughter, env=settings) as process:
+        with subprocess.Popen(
+            [sys.executable, "-m", "humanoid_dynamics", "describe", "fourbar"],
+            stdout=daughter,
+            env=settings,
+        ) as process:
             os.close(daughter)
             said = b""
             while True:
@@ -242,12 +316,16 @@ class TestManners:
         assert (result.returncode, result.stderr) == (0, b"")
         assert b"left_knee" in result.stdout
 
-    @pytest.mark.parametrize("arguments", [("describe", "human40"), ("describe", "human40", "--json")])
+    @pytest.mark.parametrize(
+        "arguments", [("describe", "human40"), ("describe", "human40", "--json")]
+    )
     def test_reader_that_goes_away(self, arguments):
         """As with ``| head -1``."""
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "humanoid_dynamics", *arguments]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        ) as process:
             process.stdout.close()
             assert process.stderr.read() == b""
         assert process.returncode in {0, 1, 141}
@@ -261,5 +339,7 @@ def test_only_the_verb_that_is_called_is_imported():
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print([m for m in sys.modules if m.startswith(('humanoid_dynamics.simulation', 'numba'))])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"

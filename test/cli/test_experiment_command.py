@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verb experiment as a user meets it, on a comparison small enough for a test."""
 
 import csv
@@ -10,15 +11,24 @@ from humanoid_dynamics.cli import experiment_snake, main
 from humanoid_dynamics.cli.experiments import EXPERIMENTS, Sheet, find_experiment
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.snake import experiment
-from humanoid_dynamics.snake.experiment import SnakeExperiment, compare_operations, compare_precision, compare_times
+from humanoid_dynamics.snake.experiment import (
+    SnakeExperiment,
+    compare_operations,
+    compare_precision,
+    compare_times,
+)
 
 SMALL = (2, 3)
 
 
 @pytest.fixture(scope="module")
 def data():
-    times = compare_times(SMALL, 0.01, ways=(False,)) + compare_times((20,), 0.01, ("linear",), ways=(False,))
-    return SnakeExperiment(compare_operations((2, 3, 12)), times, compare_precision((3,), duration=0.02, dt=2e-3))
+    times = compare_times(SMALL, 0.01, ways=(False,)) + compare_times(
+        (20,), 0.01, ("linear",), ways=(False,)
+    )
+    return SnakeExperiment(
+        compare_operations((2, 3, 12)), times, compare_precision((3,), duration=0.02, dt=2e-3)
+    )
 
 
 @pytest.fixture
@@ -62,8 +72,17 @@ def test_tables_for_programs(call):
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert set(facts["sheets"]) == {"operations", "time_interpreted", "error"}
-    row = next(row for row in facts["sheets"]["operations"]["rows"] if row["method"] == "Kane, recursion" and row["n"] == 12)
-    assert (row["printed M"], row["printed A"], row["steps M"], row["steps A"]) == (1641, 693, 1584, 658)
+    row = next(
+        row
+        for row in facts["sheets"]["operations"]["rows"]
+        if row["method"] == "Kane, recursion" and row["n"] == 12
+    )
+    assert (row["printed M"], row["printed A"], row["steps M"], row["steps A"]) == (
+        1641,
+        693,
+        1584,
+        658,
+    )
     assert facts["sheets"]["time_interpreted"]["rows"][-1]["Lagrange [us]"] is None
     assert set(facts["ratios"]["lagrange over paper, interpreted"]) == {"2", "3"}
     assert facts["files"] == []
@@ -75,7 +94,9 @@ def test_files_hold_the_tables_and_the_pictures(call, tmp_path):
     assert (code, err) == (0, "")
     with (tmp_path / "new" / "snake_operations.csv").open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
-    assert [int(row["here M"]) for row in table if row["method"] == "Kane, O(n)"] == [16 * n - 3 for n in (2, 3, 12)]
+    assert [int(row["here M"]) for row in table if row["method"] == "Kane, O(n)"] == [
+        16 * n - 3 for n in (2, 3, 12)
+    ]
     page = (tmp_path / "new" / "snake.md").read_text(encoding="utf-8")
     assert page.count("\n## ") == 3
     for name in ("snake_operations.png", "snake_time.png", "snake_error.png"):
@@ -85,11 +106,16 @@ def test_files_hold_the_tables_and_the_pictures(call, tmp_path):
         assert f"wrote {path}" in out
 
 
-def test_without_a_plotter_the_tables_are_written_and_the_extra_is_named(call, tmp_path, monkeypatch):
+def test_without_a_plotter_the_tables_are_written_and_the_extra_is_named(
+    call, tmp_path, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = call("snake", "--out", tmp_path)
     assert code == 0
-    assert "no pictures: drawing requires the package 'matplotlib': pip install 'humanoid_dynamics[plot]'" in err
+    assert (
+        "no pictures: drawing requires the package 'matplotlib': pip install 'humanoid_dynamics[plot]'"
+        in err
+    )
     assert (tmp_path / "snake_error.csv").exists()
     assert "png" not in out
 

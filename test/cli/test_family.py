@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all verbs share: help at once, completion by the shell, arguments of xacro, exit codes."""
 
 import json
@@ -43,7 +44,12 @@ def run_python(program, *arguments, **variables):
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, **variables}
     return subprocess.run(
-        [sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -67,11 +73,18 @@ def call_here(monkeypatch, capsys):
 
 def test_help_loads_nothing_that_takes_time():
     """In one process, command by command: what the first of them loads is told of all that follow."""
-    commands = [("--help",), ("--version",), ("up", "nobody"), *((verb, "--help") for verb in VERBS)]
+    commands = [
+        ("--help",),
+        ("--version",),
+        ("up", "nobody"),
+        *((verb, "--help") for verb in VERBS),
+    ]
     done = run_python(RUN_ALL, json.dumps(commands))
     loaded = json.loads(done.stdout)
     assert len(loaded) == len(commands), done.stderr
-    assert {command: HEAVY & set(names) for command, names in loaded.items() if HEAVY & set(names)} == {}
+    assert {
+        command: HEAVY & set(names) for command, names in loaded.items() if HEAVY & set(names)
+    } == {}
 
 
 def test_help_names_what_the_library_has():
@@ -83,7 +96,10 @@ def test_help_names_what_the_library_has():
 
 def test_help_tells_every_verb_with_its_summary():
     light, whole = build_app(()), build_app(VERBS)
-    first = [[(c.callback.__doc__ or "").partition("\n")[0] for c in app.registered_commands] for app in (light, whole)]
+    first = [
+        [(c.callback.__doc__ or "").partition("\n")[0] for c in app.registered_commands]
+        for app in (light, whole)
+    ]
     assert first[0] == first[1]
     assert all(first[0])
 
@@ -126,13 +142,29 @@ def test_what_runs_until_it_is_ended_tells_as_json_how(call_here, tmp_path):
     assert f"file:='{bag}'" in recorder
     assert not bag.exists()
     bag.touch()
-    player = json.loads(call_here("play", str(bag), "/a:=/b", "--json")[1])["commands"]["bag_player"]
+    player = json.loads(call_here("play", str(bag), "/a:=/b", "--json")[1])["commands"][
+        "bag_player"
+    ]
     assert "/a:=/b" in player
     pytest.importorskip("viser", reason="viser is not installed")
-    page = json.loads(call("view", "sliding_box", "--port", "18493", "--host", "0.0.0.0", "--duration", "0.1", "--json").stdout)
+    page = json.loads(
+        call(
+            "view",
+            "sliding_box",
+            "--port",
+            "18493",
+            "--host",
+            "0.0.0.0",
+            "--duration",
+            "0.1",
+            "--json",
+        ).stdout
+    )
     assert page["address"].startswith("http://")
     assert len(page["token"]) >= 16
-    nodes = json.loads(call_here("up", "demo", "--origin", "https://robot.example", "--json")[1])["commands"]
+    nodes = json.loads(call_here("up", "demo", "--origin", "https://robot.example", "--json")[1])[
+        "commands"
+    ]
     assert 'origins:=["https://robot.example"]' in nodes["viewer"]
 
 
@@ -159,7 +191,9 @@ def test_arguments_of_xacro_follow_the_path(tmp_path):
     path.write_text(ARM, encoding="utf-8")
     assert hd.load_robot(path).mass == pytest.approx(1.0)
     assert hd.load_robot(f"{path} mass:=2.5 links:=all").mass == pytest.approx(2.5)
-    assert hd.load_robot(f"{path} mass:=2.5", xacro_arguments={"mass": "4"}).mass == pytest.approx(4.0)
+    assert hd.load_robot(f"{path} mass:=2.5", xacro_arguments={"mass": "4"}).mass == pytest.approx(
+        4.0
+    )
 
 
 def test_arguments_are_for_xacro_alone(tmp_path):

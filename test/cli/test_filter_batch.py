@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verb filter on many clips: stopped from the keyboard half way, and gone on."""
 
 import csv
@@ -79,8 +80,20 @@ def living(group):
 
 def stop_half_way(command, records):
     """Start a command, press Ctrl-C when the first record is there, and return how it ended."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(hd.__path__[0] + "/.."), os.environ.get("PYTHONPATH"))))}
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, (str(hd.__path__[0] + "/.."), os.environ.get("PYTHONPATH")))
+        ),
+    }
+    running = subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     for _ in range(12000):
         if running.poll() is not None or list(records.glob("*.json")):
             break
@@ -97,18 +110,30 @@ def stop_half_way(command, records):
 def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     out, table = tmp_path / "out", tmp_path / "table.csv"
     arguments = ["human28", str(clips), "--jobs", "2", "--out", str(out)]
-    code, said, err = stop_half_way([sys.executable, "-m", "humanoid_dynamics", "filter", *arguments], out / ".batch" / "records")
+    code, said, err = stop_half_way(
+        [sys.executable, "-m", "humanoid_dynamics", "filter", *arguments],
+        out / ".batch" / "records",
+    )
     assert (code, said) == (130, ""), err
     assert err.startswith("stopped: ")
     assert err.endswith("of 6 clips were done; the same command without --overwrite continues\n")
     assert err.count("\n") == 1
-    done = [name for name in ("deep/squat", "squat", "stand", "walk") if Store(out).remembers(name)]  # the last thing written of a clip
+    done = [
+        name for name in ("deep/squat", "squat", "stand", "walk") if Store(out).remembers(name)
+    ]  # the last thing written of a clip
     kept = {path: path.stat().st_mtime_ns for path in (Store(out).result(name) for name in done)}
     assert kept
     answer = call("human28", clips, "--out", out, "--report", table, "--json")
     assert answer.exit_code == 2, answer.output
     facts = json.loads(answer.stdout)
-    assert facts["counts"] == {"preserved": 4, "finished": 0, "not_followed": 0, "fell": 0, "failed": 2, "done_before": len(kept)}
+    assert facts["counts"] == {
+        "preserved": 4,
+        "finished": 0,
+        "not_followed": 0,
+        "fell": 0,
+        "failed": 2,
+        "done_before": len(kept),
+    }
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     told = {one["name"]: one for one in facts["clips"]}
     assert set(told) == {"broken", "deep/squat", "squat", "stand", "tailed", "walk"}
@@ -117,10 +142,14 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     robot = hd.load_robot("human28")
     for name in ("deep/squat", "squat", "stand", "walk"):
         assert told[name]["after"]["all_limits"] == 1.0
-        assert len(build_clip(read_npz(out / f"{name}.npz"), robot)) == told[name]["after"]["frames"]
+        assert (
+            len(build_clip(read_npz(out / f"{name}.npz"), robot)) == told[name]["after"]["frames"]
+        )
     with table.open(newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert {name: row["state"] for name, row in rows.items()} == {name: one["state"] for name, one in told.items()}
+    assert {name: row["state"] for name, row in rows.items()} == {
+        name: one["state"] for name, one in told.items()
+    }
     assert float(rows["walk"]["joint_rms"]) == told["walk"]["after"]["joint_rms"]
     assert rows["tailed"]["problem"] == told["tailed"]["problem"]
     # The good ones once more: nothing is left to do, so no worker is started.
@@ -133,7 +162,10 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     ("arguments", "problem"),
     [
         (("human28", "nowhere"), "nowhere: no such file or folder"),
-        (("human28", "CLIPS", "--report", "nowhere/table.csv"), "--report: no such folder: 'nowhere'"),
+        (
+            ("human28", "CLIPS", "--report", "nowhere/table.csv"),
+            "--report: no such folder: 'nowhere'",
+        ),
         (("human28", "CLIPS", "--out", "CLIPS"), "would be overwritten by its own result"),
         (("biped7", "CLIPS"), "requires a floating base"),
     ],

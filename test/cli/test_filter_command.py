@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verb filter, on a motion that is written here."""
 
 import json
@@ -32,7 +33,15 @@ def call(*arguments):
 def test_clip_is_filtered_written_and_reported(tmp_path):
     robot = write_standing(tmp_path / "stand.npz")
     report = tmp_path / "out" / "report.json"  # in the folder that --out makes
-    answer = call("human28", str(tmp_path / "stand.npz"), "--out", str(tmp_path / "out"), "--report", str(report), "--json")
+    answer = call(
+        "human28",
+        str(tmp_path / "stand.npz"),
+        "--out",
+        str(tmp_path / "out"),
+        "--report",
+        str(report),
+        "--json",
+    )
     assert answer.exit_code == 0, answer.output
     facts = json.loads(report.read_text(encoding="utf-8"))
     one = facts["clips"][0]
@@ -44,7 +53,9 @@ def test_clip_is_filtered_written_and_reported(tmp_path):
 
 
 def test_file_is_told_where_the_robot_falls_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("humanoid_dynamics.filtering.batches.table.name_state", lambda outcome: "fell")
+    monkeypatch.setattr(
+        "humanoid_dynamics.filtering.batches.table.name_state", lambda outcome: "fell"
+    )
     write_standing(tmp_path / "stand.npz")
     answer = call("human28", str(tmp_path / "stand.npz"), "--out", str(tmp_path / "out"))
     assert answer.exit_code == 1
@@ -74,7 +85,9 @@ def test_clip_that_is_not_followed_is_rejected(tmp_path, way):
     with np.load(out / "wheel.rejected.npz") as written:
         assert not written["finished"]
     if way:  # what is rejected is remembered, and is no clip of a later batch
-        again = call("human28", str(tmp_path / "wheel.npz"), "--out", str(out), "--json", "--jobs", "2")
+        again = call(
+            "human28", str(tmp_path / "wheel.npz"), "--out", str(out), "--json", "--jobs", "2"
+        )
         assert json.loads(again.stdout)["clips"][0]["done_before"]
         assert find_clips([str(tmp_path)], results=out)[0].name == "wheel"
         assert len(find_clips([str(tmp_path)], results=out)) == 1
@@ -92,15 +105,23 @@ def test_clip_nothing_comes_of_names_file_row_and_reason(tmp_path):
 
 def test_delay_in_the_report_is_no_less_than_that_of_the_stream(tmp_path):
     write_standing(tmp_path / "stand.npz")
-    facts = json.loads(call("human28", str(tmp_path / "stand.npz"), "--lookahead", "0.3", "--json").output)
+    facts = json.loads(
+        call("human28", str(tmp_path / "stand.npz"), "--lookahead", "0.3", "--json").output
+    )
     assert facts["delay"] == pytest.approx(0.37 + 2.0 / 30.0)
 
 
 def test_one_tick_of_look_ahead_is_the_shortest(tmp_path):
     write_standing(tmp_path / "stand.npz")
-    facts = json.loads(call("human28", str(tmp_path / "stand.npz"), "--lookahead", f"{Settings().dt}", "--json").output)
+    facts = json.loads(
+        call(
+            "human28", str(tmp_path / "stand.npz"), "--lookahead", f"{Settings().dt}", "--json"
+        ).output
+    )
     assert facts["counts"]["preserved"] == 1
-    refused = call("human28", str(tmp_path / "stand.npz"), "--lookahead", f"{0.9 * Settings().dt}").exception
+    refused = call(
+        "human28", str(tmp_path / "stand.npz"), "--lookahead", f"{0.9 * Settings().dt}"
+    ).exception
     assert isinstance(refused, hd.errors.HumanoidDynamicsError)
     assert "--lookahead: received 0.0045, expected 0.005 s" in str(refused)
 
@@ -118,7 +139,9 @@ def test_slope_is_told(tmp_path):
     robot, q = write_slope(tmp_path / "up.npz", 0.1)
     for way in ((), ("--overwrite",)):
         out = tmp_path / f"out{len(way)}"
-        answer = call("human28", str(tmp_path / "up.npz"), "--slope", "0.1", "--out", str(out), "--json", *way)
+        answer = call(
+            "human28", str(tmp_path / "up.npz"), "--slope", "0.1", "--out", str(out), "--json", *way
+        )
         assert answer.exit_code == 0, answer.output
         facts = json.loads(answer.output[answer.output.index("{") :])
         assert facts["normal"] == pytest.approx([-np.sin(0.1), 0.0, np.cos(0.1)])
@@ -126,8 +149,12 @@ def test_slope_is_told(tmp_path):
         assert facts["clips"][0]["after"]["all_limits"] == 1.0
         written = build_clip(read_npz(out / "up.npz"), robot).q
         np.testing.assert_allclose(written, np.tile(q, (len(written), 1)), atol=1e-6)
-    level = call("human28", str(tmp_path / "up.npz"), "--json")  # control: nobody said that the ground is aslant
-    assert json.loads(level.output[level.output.index("{") :])["clips"][0]["after"]["joint_rms"] > 0.01
+    level = call(
+        "human28", str(tmp_path / "up.npz"), "--json"
+    )  # control: nobody said that the ground is aslant
+    assert (
+        json.loads(level.output[level.output.index("{") :])["clips"][0]["after"]["joint_rms"] > 0.01
+    )
 
 
 @pytest.mark.parametrize("columns", ["", "60", "80"])
@@ -144,12 +171,23 @@ def test_table_is_printed_whole(tmp_path, monkeypatch, columns):
     assert "0 %, false alarms" in answer.output
 
 
-ASLANT = (("--slope", "1.2"), ("--slope", "nan"), ("--slope", "0.1", "--uphill", "7"), ("--uphill", "1"))
+ASLANT = (
+    ("--slope", "1.2"),
+    ("--slope", "nan"),
+    ("--slope", "0.1", "--uphill", "7"),
+    ("--uphill", "1"),
+)
 
 
 def test_what_is_refused(tmp_path):
     write_standing(tmp_path / "stand.npz")
-    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz")), ("--out", "/proc/none"), *ASLANT):
+    for wrong in (
+        ("--lookahead", "0"),
+        ("--mode", "other"),
+        ("--out", str(tmp_path / "stand.npz")),
+        ("--out", "/proc/none"),
+        *ASLANT,
+    ):
         answer = call("human28", str(tmp_path / "stand.npz"), *wrong)
         assert answer.exit_code != 0
         assert isinstance(answer.exception, hd.errors.HumanoidDynamicsError), wrong
@@ -160,7 +198,9 @@ def test_pictures_are_drawn(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     write_standing(tmp_path / "stand.npz")
     picture, film = tmp_path / "stand.png", tmp_path / "stand.gif"
-    answer = call("human28", str(tmp_path / "stand.npz"), "--picture", str(picture), "--film", str(film))
+    answer = call(
+        "human28", str(tmp_path / "stand.npz"), "--picture", str(picture), "--film", str(film)
+    )
     assert answer.exit_code == 0, answer.output
     assert answer.output.count("wrote ") == 2
     with image.open(picture) as drawn, image.open(film) as moving:
@@ -168,7 +208,9 @@ def test_pictures_are_drawn(tmp_path):
         assert moving.n_frames > 20
     wrong = call("human28", str(tmp_path / "stand.npz"), "--picture", str(tmp_path / "stand.jpg"))
     assert "expected the path of a .png file" in str(wrong.exception)
-    wrong = call("human28", str(tmp_path / "stand.npz"), "--film", str(tmp_path / "no" / "stand.gif"))
+    wrong = call(
+        "human28", str(tmp_path / "stand.npz"), "--film", str(tmp_path / "no" / "stand.gif")
+    )
     assert "no such folder" in str(wrong.exception)
 
 
@@ -179,14 +221,22 @@ def test_one_clip_is_compared_before_and_after_with_every_margin():
         "stride": None,
         "headline": "preserved (nominal run only)",
         "measures": None,
-        **dict.fromkeys(("joint_rms", "joint_max", "com_rms", "base_max", "slip", "microseconds", "residual"), 0.01),
+        **dict.fromkeys(
+            ("joint_rms", "joint_max", "com_rms", "base_max", "slip", "microseconds", "residual"),
+            0.01,
+        ),
         "finished": True,
         "cop_margin": 0.001,
         "worst_torque": None,
         "joint_margin": None,
         "rungs": {"all": 7},
     }
-    facts = {"before": score, "false_alarms": dict.fromkeys(score, 0.0), "after": after, "attempt": "as it is"}
+    facts = {
+        "before": score,
+        "false_alarms": dict.fromkeys(score, 0.0),
+        "after": after,
+        "attempt": "as it is",
+    }
     table = {row[0].strip(): row[1:] for row in compare(facts)}
     assert table["preserved"] == ("", "preserved (nominal run only)")
     assert table["finished"] == ("", "yes")

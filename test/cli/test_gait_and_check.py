@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that make a walk and that examine a clip."""
 
 import json
@@ -28,12 +29,18 @@ def call(monkeypatch, capsys):
 @pytest.mark.parametrize("suffix", ["csv", pytest.param("npz", marks=pytest.mark.slow)])
 def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffix):
     path = tmp_path / f"walk.{suffix}"
-    code, out, err = call("gait", "human28", "--steps", 2, "--turn", 0.2, "--sample-rate", 50, "--out", path, "--json")
+    code, out, err = call(
+        "gait", "human28", "--steps", 2, "--turn", 0.2, "--sample-rate", 50, "--out", path, "--json"
+    )
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert facts["turn"] == pytest.approx(0.2)
     assert facts["zmp_inside"] == 1.0
-    assert [phase["name"] for phase in facts["phases"]][1:4] == ["single support", "double support 1", "single support"]
+    assert [phase["name"] for phase in facts["phases"]][1:4] == [
+        "single support",
+        "double support 1",
+        "single support",
+    ]
     robot = hd.load_robot("human28")
     clip = load_clip(path, robot)
     assert clip.a is not None
@@ -46,7 +53,9 @@ def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffi
     assert report["false_alarms"] is None
 
 
-@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading", "--turn-time", "--turn-duration", "--blend"])
+@pytest.mark.parametrize(
+    "option", ["--speed", "--stop", "--heading", "--turn-time", "--turn-duration", "--blend"]
+)
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_a_number_that_is_none_is_refused(call, option, value):
     code, _, err = call("gait", "human28", option, value)
@@ -89,7 +98,10 @@ def test_check_tells_how_far_it_is_while_it_filters(call, tmp_path, monkeypatch)
     from humanoid_dynamics.motion.formats.npz_file import write_npz
 
     robot, told, filtered = hd.load_robot("human28"), [], []
-    write_npz(build_recording(Clip(robot, np.arange(30) / 30.0, np.tile(robot.posture, (30, 1)))), tmp_path / "still.npz")
+    write_npz(
+        build_recording(Clip(robot, np.arange(30) / 30.0, np.tile(robot.posture, (30, 1)))),
+        tmp_path / "still.npz",
+    )
     make = matched_control.make_matched_control
 
     def watched(*arguments):
@@ -108,10 +120,24 @@ def test_check_tells_how_far_it_is_while_it_filters(call, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz, .csv or .mcap file"),
+        (
+            ("gait", "human28", "--out", "walk.txt"),
+            "--out: received 'walk.txt', expected the path of a .npz, .csv or .mcap file",
+        ),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (
-            ("gait", "human28", "--steps", "1", "--sample-rate", "50", "--heading", "1", "--turn-time", "90"),
+            (
+                "gait",
+                "human28",
+                "--steps",
+                "1",
+                "--sample-rate",
+                "50",
+                "--heading",
+                "1",
+                "--turn-time",
+                "90",
+            ),
             "--turn-time: received 90 s, expected 0 to",
         ),
         (("gait", "biped7"), "walking on two feet"),
@@ -129,7 +155,19 @@ def test_nonsense_is_refused(call, arguments, message):
 
 def test_walk_stops_turns_and_goes_over_into_another(call, tmp_path):
     first, both = tmp_path / "first.npz", tmp_path / "both.npz"
-    code, out, err = call("gait", "human28", "--steps", 1, "--sample-rate", 50, "--stop", 1.5, "--out", first, "--json")
+    code, out, err = call(
+        "gait",
+        "human28",
+        "--steps",
+        1,
+        "--sample-rate",
+        50,
+        "--stop",
+        1.5,
+        "--out",
+        first,
+        "--json",
+    )
     assert (code, err) == (0, "")
     alone = json.loads(out)
     stand = alone["phases"][-1]
@@ -156,7 +194,9 @@ def test_walk_stops_turns_and_goes_over_into_another(call, tmp_path):
     one, joined = load_clip(first, robot), load_clip(both, robot)
     assert json.loads(out)["seconds"] == pytest.approx(joined.duration)
     assert joined.duration > one.duration + 1.0
-    assert np.abs(np.diff(joined.q[:, 7:], axis=0)).max() < 0.1  # no jump where one goes over into the other
+    assert (
+        np.abs(np.diff(joined.q[:, 7:], axis=0)).max() < 0.1
+    )  # no jump where one goes over into the other
     turns = [2.0 * np.arctan2(row[5], row[6]) for row in (joined.q[0], joined.q[-1])]
     assert turns[1] - turns[0] == pytest.approx(0.5, abs=1e-3)
 
@@ -181,7 +221,12 @@ def test_check_takes_the_map_that_its_refusal_asks_for(call, tmp_path):
 
     write_csv(build_recording(Clip(robot, times, np.tile(robot.posture, (30, 1)))), table)
     head, _, rest = table.read_text().partition("\n")
-    table.write_text(head + ",room_temperature\n" + "\n".join(f"{line},20.0" for line in rest.splitlines()) + "\n")
+    table.write_text(
+        head
+        + ",room_temperature\n"
+        + "\n".join(f"{line},20.0" for line in rest.splitlines())
+        + "\n"
+    )
     refused = call("check", "human28", table, "--no-control")
     assert refused[0] != 0
     assert "room_temperature" in refused[2]

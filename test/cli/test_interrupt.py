@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C ends a command also while code outside Python runs, such as a compiler; what ends by itself in time is left alone."""
 
 import signal
@@ -29,9 +30,13 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize(("work", "code", "said"), [(DEAF, 130, ""), (ORDERLY, 3, "ended in order\n")])
+@pytest.mark.parametrize(
+    ("work", "code", "said"), [(DEAF, 130, ""), (ORDERLY, 3, "ended in order\n")]
+)
 def test_interrupt(work, code, said):
-    process = subprocess.Popen([sys.executable, "-c", BUSY + work], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", BUSY + work], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout.readline() == "begun\n"
         threading.Event().wait(0.3)

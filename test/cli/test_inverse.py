@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``inverse`` as a user meets it: files in, torques out, residuals told, refusals in one sentence."""
 
 import json
@@ -44,21 +45,35 @@ def files(tmp_path):
     v, a = np.cos(times)[:, None] * d, -np.sin(times)[:, None] * d
     write_csv(build_recording(Clip(ROBOT, times, q, v, a)), tmp_path / "walk_q.csv")
     names = [f"L_{part}{axis}" for part in "FPM" for axis in "xyz"]
-    rows = np.column_stack((times, np.tile([10.0, -5.0, 400.0, 0.05, 0.1, 0.0, 0.0, 0.0, 2.0], (N, 1))))
-    (tmp_path / "grf.csv").write_text("\n".join([",".join(["time", *names]), *(",".join(map(str, row)) for row in rows)]))
+    rows = np.column_stack(
+        (times, np.tile([10.0, -5.0, 400.0, 0.05, 0.1, 0.0, 0.0, 0.0, 2.0], (N, 1)))
+    )
+    (tmp_path / "grf.csv").write_text(
+        "\n".join([",".join(["time", *names]), *(",".join(map(str, row)) for row in rows)])
+    )
     return tmp_path, (times, q, v, a)
 
 
 def arguments(folder, *more):
     given = ("--velocity", folder / "walk_v.csv", "--acceleration", folder / "walk_a.csv")
-    plates = ("--wrenches", folder / "grf.csv", "--wrench-link", f"L={ROBOT.surfaces['left_foot'].link}")
+    plates = (
+        "--wrenches",
+        folder / "grf.csv",
+        "--wrench-link",
+        f"L={ROBOT.surfaces['left_foot'].link}",
+    )
     return "legs12", "--motion", folder / "walk_q.csv", *given, *plates, *more
 
 
 def expected_torques(times, q, v, a):
     data, found = ROBOT.data(), []
     frame = ROBOT.link_frame(ROBOT.surfaces["left_foot"].link)
-    wrench = np.r_[10.0, -5.0, 400.0, np.cross([0.05, 0.1, 0.0], [10.0, -5.0, 400.0]) + np.array([0.0, 0.0, 2.0])]
+    wrench = np.r_[
+        10.0,
+        -5.0,
+        400.0,
+        np.cross([0.05, 0.1, 0.0], [10.0, -5.0, 400.0]) + np.array([0.0, 0.0, 2.0]),
+    ]
     for row in zip(q, v, a, strict=True):
         tau = np.array(pin.rnea(ROBOT.model, data, *row))
         J = pin.computeFrameJacobian(ROBOT.model, data, row[0], frame, pin.ReferenceFrame.WORLD)
@@ -87,7 +102,9 @@ def test_torques_are_written_with_a_column_for_each_joint(call, files):
     assert saved["joint_names"].tolist() == list(ROBOT.actuated)
     assert (saved["tau"] == table[:, 1:]).all()
     assert saved["residual"][0, :3] == pytest.approx(force, abs=1e-9)
-    assert facts["residual"]["force x"]["rms"] == pytest.approx(np.sqrt(np.mean(saved["residual"][:, 0] ** 2)))
+    assert facts["residual"]["force x"]["rms"] == pytest.approx(
+        np.sqrt(np.mean(saved["residual"][:, 0] ** 2))
+    )
     assert facts["residual"]["moment z"]["unit"] == "N·m"
     assert "tau" not in facts
     assert facts["notices"] == []
@@ -98,7 +115,10 @@ def test_without_a_file_torques_are_in_the_json_or_on_the_output(call, files):
     _, out, _ = call(*arguments(folder, "--json"))
     facts = json.loads(out)
     expected = expected_torques(*motion)
-    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert (
+        np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max()
+        < 1e-9
+    )
     code, out, err = call(*arguments(folder, "--out", "-"))
     assert code == 0
     assert out.startswith("time,left_hip")
@@ -114,13 +134,33 @@ def test_what_was_not_given_is_told(call, files):
     assert "velocities and accelerations were not given; configurations were differentiated" in out
     assert "contacts were not given; they were found from the motion of the soles" in out
     assert "rule transition_limited" in out
-    _, out, _ = call("legs12", "--motion", folder / "walk_q.csv", "--velocity", folder / "walk_v.csv", "--rule", "transition", "--json")
+    _, out, _ = call(
+        "legs12",
+        "--motion",
+        folder / "walk_q.csv",
+        "--velocity",
+        folder / "walk_v.csv",
+        "--rule",
+        "transition",
+        "--json",
+    )
     facts = json.loads(out)
     assert facts["rule"] == "transition"
     assert sum(facts["statuses"].values()) == N
-    assert facts["notices"][0].startswith("accelerations were not given; velocities were differentiated")
+    assert facts["notices"][0].startswith(
+        "accelerations were not given; velocities were differentiated"
+    )
     assert facts["residual"]["force z"]["rms"] < 1e-6
-    pressed = json.loads(call("legs12", "--motion", folder / "walk_q.csv", "--rule", "recommended_transition", "--json")[1])
+    pressed = json.loads(
+        call(
+            "legs12",
+            "--motion",
+            folder / "walk_q.csv",
+            "--rule",
+            "recommended_transition",
+            "--json",
+        )[1]
+    )
     assert pressed["rule"] == "recommended_transition"
     assert pressed["statuses"].get("OK", 0) >= facts["statuses"].get("OK", 0)
 
@@ -136,7 +176,10 @@ def test_what_was_not_given_is_told(call, files):
         (("--out", "-", "--json"), "both write to the output"),
         (("--velocity", "absent.csv"), "absent.csv: cannot be read"),
         (("--missing", "zero"), "--missing: received 'zero', expected refuse or neutral"),
-        (("--cutoff", "6"), "has velocities or accelerations, which would contradict low-pass filtered configurations"),
+        (
+            ("--cutoff", "6"),
+            "has velocities or accelerations, which would contradict low-pass filtered configurations",
+        ),
     ],
 )
 def test_refusals(call, files, more, message):
@@ -161,7 +204,10 @@ def test_joints_without_a_column_are_refused_or_held(call, files):
         drop(folder / name, ("left_knee", "right_knee"))
     code, _, err = call(*arguments(folder))
     assert code == 2
-    assert "walk_q.csv:1: lacks the columns left_knee, right_knee; --missing neutral holds them in the resting posture" in err
+    assert (
+        "walk_q.csv:1: lacks the columns left_knee, right_knee; --missing neutral holds them in the resting posture"
+        in err
+    )
     _, out, _ = call(*arguments(folder, "--missing", "neutral", "--json"))
     facts = json.loads(out)
     assert "joints not in the file rest: left_knee, right_knee" in facts["notices"]
@@ -169,7 +215,10 @@ def test_joints_without_a_column_are_refused_or_held(call, files):
         joint = ROBOT.joint(name)
         q[:, joint.q], v[:, joint.v], a[:, joint.v] = ROBOT.posture[joint.q], 0.0, 0.0
     expected = expected_torques(times, q, v, a)
-    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert (
+        np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max()
+        < 1e-9
+    )
     drop(folder / "walk_q.csv", ("base_qw",))
     code, _, err = call(*arguments(folder, "--missing", "neutral"))
     assert (code, "lacks the columns base_qw" in err, "--missing" in err) == (2, True, False)
@@ -185,7 +234,10 @@ def test_joints_that_are_held_have_no_rates(call, files):
         joint = ROBOT.joint(name)
         q[:, joint.q], v[:, joint.v], a[:, joint.v] = ROBOT.posture[joint.q], 0.0, 0.0
     expected = expected_torques(times, q, v, a)
-    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert (
+        np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max()
+        < 1e-9
+    )
     assert facts["notices"][:2] == [
         "joints not in the file rest: left_knee, right_knee",
         "joints that rest have zero velocities and accelerations, not those of the file: left_knee, right_knee",
@@ -202,7 +254,12 @@ def test_columns_nobody_wants_are_left_out_where_told(call, files):
     (folder / "map.yaml").write_text("ignore: [tail]")
     _, out, _ = call(*arguments(folder, "--joint-map", folder / "map.yaml", "--json"))
     expected = expected_torques(*motion)
-    assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert (
+        np.abs(
+            np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]
+        ).max()
+        < 1e-9
+    )
 
 
 def test_a_mapping_with_a_joint_that_does_not_exist_is_refused_as_such(call, files):
@@ -225,14 +282,24 @@ def test_few_frames_are_enough_where_rates_are_given(call, files, count):
         (folder / name).write_text("\n".join((folder / name).read_text().splitlines()[: 1 + count]))
     _, out, _ = call(*arguments(folder, "--json"))
     expected = expected_torques(*(table[:count] for table in motion))
-    assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert (
+        np.abs(
+            np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]
+        ).max()
+        < 1e-9
+    )
     bare = arguments(folder)[:7]
     code, _, err = call(*bare)
     assert (code, "give contact labels in columns contact:NAME" in err) == (2, True)
     code, _, err = call(*bare[:5])
-    assert (code, f"has {count} frame{'s' * (count > 1)}, at least 3 are needed for an acceleration" in err) == (2, True)
+    assert (
+        code,
+        f"has {count} frame{'s' * (count > 1)}, at least 3 are needed for an acceleration" in err,
+    ) == (2, True)
     head, *rows = (folder / "walk_q.csv").read_text().splitlines()
-    (folder / "walk_q.csv").write_text("\n".join((head + ",contact:left_foot", *(row + ",1" for row in rows))))
+    (folder / "walk_q.csv").write_text(
+        "\n".join((head + ",contact:left_foot", *(row + ",1" for row in rows)))
+    )
     code, out, err = call(*bare, "--json")
     assert code == 0, err
     assert sum(json.loads(out)["statuses"].values()) == count
@@ -241,8 +308,16 @@ def test_few_frames_are_enough_where_rates_are_given(call, files, count):
 @pytest.mark.parametrize(
     ("option", "head", "message"),
     [
-        ("--motion", "PathFileType\t4\t(X/Y/Z)\twalk.trc\nDataRate\tUnits\n150\tmm", "walk.trc:1: holds places of markers, no joints"),
-        ("--wrenches", "[Force Data]\nNumberOfForcePlates=7", "walk.trc:1: holds force plates in a layout of its own; write columns time"),
+        (
+            "--motion",
+            "PathFileType\t4\t(X/Y/Z)\twalk.trc\nDataRate\tUnits\n150\tmm",
+            "walk.trc:1: holds places of markers, no joints",
+        ),
+        (
+            "--wrenches",
+            "[Force Data]\nNumberOfForcePlates=7",
+            "walk.trc:1: holds force plates in a layout of its own; write columns time",
+        ),
     ],
 )
 def test_files_of_a_laboratory_are_named(call, files, option, head, message):
@@ -258,9 +333,20 @@ def test_tables_of_other_programs(call, files):
     text = (folder / "walk_q.csv").read_text()
     head, rows = text.split("\n", 1)
     quoted = ",".join(f'"{name}"' for name in head.split(",")) + "\n" + rows
-    plates = ("--wrenches", folder / "grf.csv", "--wrench-link", f"L={ROBOT.surfaces['left_foot'].link}", "--json")
+    plates = (
+        "--wrenches",
+        folder / "grf.csv",
+        "--wrench-link",
+        f"L={ROBOT.surfaces['left_foot'].link}",
+        "--json",
+    )
     said = []
-    for table in (text, "\ufeff" + text.replace(",", ";"), text.replace("\n", "\r\n").replace(",", "\t"), quoted):
+    for table in (
+        text,
+        "\ufeff" + text.replace(",", ";"),
+        text.replace("\n", "\r\n").replace(",", "\t"),
+        quoted,
+    ):
         (folder / "other.csv").write_text(table, newline="")
         said.append(json.loads(call("legs12", "--motion", folder / "other.csv", *plates)[1])["tau"])
     assert said[1:] == said[:1] * 3
@@ -285,7 +371,10 @@ def test_what_was_not_measured_is_told_with_its_line(call, files):
     (folder / "walk_q.csv").write_text("\n".join(map(",".join, table)))
     code, _, err = call("legs12", "--motion", folder / "walk_q.csv")
     assert code == 2
-    assert "walk_q.csv:2: row 0, column 'base_x': received 1e+200, expected at most 1e+12 in size" in err
+    assert (
+        "walk_q.csv:2: row 0, column 'base_x': received 1e+200, expected at most 1e+12 in size"
+        in err
+    )
 
 
 def test_a_hum_is_low_passed_where_asked_for(call, files):
@@ -294,14 +383,27 @@ def test_a_hum_is_low_passed_where_asked_for(call, files):
     lines = (folder / "walk_q.csv").read_text().splitlines()
     table = np.array([line.split(",") for line in lines[1:]], dtype=float)
     table[:, 1:4] += 5e-4 * np.sin(2.0 * np.pi * 12.0 * table[:, :1] + np.arange(3.0))
-    (folder / "humming.csv").write_text("\n".join([lines[0], *(",".join(map(repr, row)) for row in table.tolist())]))
+    (folder / "humming.csv").write_text(
+        "\n".join([lines[0], *(",".join(map(repr, row)) for row in table.tolist())])
+    )
     plates = arguments(folder)[7:]
     exact = expected_torques(*motion)[10:-10, 2]
     misses = []
     for more in ((), ("--cutoff", "4")):
-        _, out, _ = call("legs12", "--motion", folder / "humming.csv", *plates, *more, "--json", "--out", folder / "tau.npz")
+        _, out, _ = call(
+            "legs12",
+            "--motion",
+            folder / "humming.csv",
+            *plates,
+            *more,
+            "--json",
+            "--out",
+            folder / "tau.npz",
+        )
         notices = json.loads(out)["notices"]
-        misses.append(np.sqrt(np.mean((np.load(folder / "tau.npz")["residual"][10:-10, 2] - exact) ** 2)))
+        misses.append(
+            np.sqrt(np.mean((np.load(folder / "tau.npz")["residual"][10:-10, 2] - exact) ** 2))
+        )
     assert notices[0] == "configurations were low-passed at 4 Hz, both ways"
     assert misses[1] < 0.05 * misses[0]
 
@@ -321,13 +423,28 @@ def test_the_measured_walk(call, tmp_path):
         for letter, name in (("q", "motion"), ("v", "velocity"), ("a", "acceleration"))
         for item in (f"--{name}", DATA / f"gait2392_walk_{letter}.csv")
     ]
-    plates = ("--wrenches", DATA / "gait2392_walk_grf.csv", "--wrench-link", "R=calcn_r", "--wrench-link", "L=calcn_l")
-    code, out, _ = call(DATA / "gait2392_walk.urdf", *files, *plates, "--out", tmp_path / "tau.csv", "--json")
+    plates = (
+        "--wrenches",
+        DATA / "gait2392_walk_grf.csv",
+        "--wrench-link",
+        "R=calcn_r",
+        "--wrench-link",
+        "L=calcn_l",
+    )
+    code, out, _ = call(
+        DATA / "gait2392_walk.urdf", *files, *plates, "--out", tmp_path / "tau.csv", "--json"
+    )
     assert code == 0
     residual = json.loads(out)["residual"]
-    assert [residual[f"force {axis}"]["rms"] for axis in "xyz"] == pytest.approx([20.37, 35.52, 35.03], abs=0.01)
-    found = np.genfromtxt(tmp_path / "tau.csv", delimiter=",", names=True)["ankle_r_r1__ankle_angle_r"]
-    reference = np.genfromtxt(DATA / "gait2392_walk_osim_id.csv", delimiter=",", names=True)["ankle_angle_r_moment"]
+    assert [residual[f"force {axis}"]["rms"] for axis in "xyz"] == pytest.approx(
+        [20.37, 35.52, 35.03], abs=0.01
+    )
+    found = np.genfromtxt(tmp_path / "tau.csv", delimiter=",", names=True)[
+        "ankle_r_r1__ankle_angle_r"
+    ]
+    reference = np.genfromtxt(DATA / "gait2392_walk_osim_id.csv", delimiter=",", names=True)[
+        "ankle_angle_r_moment"
+    ]
     assert np.sqrt(np.mean((found - reference) ** 2)) < 0.05
 
 

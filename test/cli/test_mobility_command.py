@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``humanoid-dynamics mobility`` as a user meets it."""
 
 import json
@@ -43,11 +44,16 @@ def test_table(call):
     assert re.search(r"leg1_ball +spherical +3 +3 +\d\.\de-1\d m", out)
     assert "15 of 15 rows count" in out
     assert "generalized coordinates  6\n  leg0_length, leg1_length" in out
-    assert "motors drive 6 of 6 freedoms; internal forces: 0 of the motors, 0 of the constraints" in out
+    assert (
+        "motors drive 6 of 6 freedoms; internal forces: 0 of the motors, 0 of the constraints"
+        in out
+    )
     assert "status  OK" in out
 
 
-@pytest.mark.parametrize("name", ["fourbar", "two_arms_bar", "human28", "snake5", "highbar", "swing"])
+@pytest.mark.parametrize(
+    "name", ["fourbar", "two_arms_bar", "human28", "snake5", "highbar", "swing"]
+)
 def test_json(call, name):
     code, out, err = call(name, "--json")
     told = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
@@ -55,7 +61,9 @@ def test_json(call, name):
     assert (code, err) == (0, "")
     assert told["freedoms"] - told["rank"] == told["mobility"] == len(told["generalized"])
     assert {*told["generalized"], *told["dependent"]} == set(robot.coordinates)
-    assert [block["name"] for block in told["constraints"]][: len(robot.loops)] == [loop.name for loop in robot.loops]
+    assert [block["name"] for block in told["constraints"]][: len(robot.loops)] == [
+        loop.name for loop in robot.loops
+    ]
     assert told["status"] in {"OK", "RANK_DEFICIENT"}
 
 
@@ -73,11 +81,17 @@ def test_loops_of_a_robot_are_kept_beside_those_of_the_file(call, tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text("loops:\n  weld: {kind: fixed, a: {link: crank}, b: {link: crank}}\n")
     told = json.loads(call("fourbar", "--loops", path, "--json")[1])
-    assert [(block["name"], block["rows"]) for block in told["constraints"]] == [("rocker_tip", 5), ("weld", 0)]
+    assert [(block["name"], block["rows"]) for block in told["constraints"]] == [
+        ("rocker_tip", 5),
+        ("weld", 0),
+    ]
     assert (told["mobility"], told["motors"]) == (1, ["crank_joint"])
 
 
-@pytest.mark.parametrize(("name", "counts"), [("digit_like_2legs", (54, 36, 18, 12, 12)), ("cassie_like", (25, 12, 13, 7, 5))])
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("digit_like_2legs", (54, 36, 18, 12, 12)), ("cassie_like", (25, 12, 13, 7, 5))],
+)
 def test_files_of_example_parallel_robots(call, tmp_path, name, counts):
     urdf, loops = ROBOTS / f"{name}.urdf", ROBOTS / f"{name}.yaml"
     if not urdf.is_file():
@@ -85,7 +99,13 @@ def test_files_of_example_parallel_robots(call, tmp_path, name, counts):
     alone = tmp_path / "alone.urdf"
     alone.write_text(urdf.read_text())
     told = json.loads(call(alone, "--loops", loops, "--json")[1])
-    assert (told["freedoms"], told["rank"], told["mobility"], told["internal_mobility"], told["actuation_rank"]) == counts
+    assert (
+        told["freedoms"],
+        told["rank"],
+        told["mobility"],
+        told["internal_mobility"],
+        told["actuation_rank"],
+    ) == counts
     assert told["closure"] < 1e-9
 
 

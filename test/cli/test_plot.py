@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verb plot, and simulate --record, as a user meets them."""
 
 import json
@@ -27,7 +28,9 @@ def call(monkeypatch, capsys):
 
 @pytest.fixture
 def record(call, tmp_path):
-    assert call("simulate", "standing", "--duration", "0.1", "--record", tmp_path / "run.npz")[0] == 0
+    assert (
+        call("simulate", "standing", "--duration", "0.1", "--record", tmp_path / "run.npz")[0] == 0
+    )
     return tmp_path / "run.npz"
 
 
@@ -35,7 +38,9 @@ def record(call, tmp_path):
 def test_simulate_streams_what_plot_reads(call, tmp_path, name):
     if name != "run.npz":
         pytest.importorskip("rosbags", reason="the extra bags is not installed")
-    code, out, err = call("simulate", "pushed", "--duration", "0.05", "--record", tmp_path / name, "--json")
+    code, out, err = call(
+        "simulate", "pushed", "--duration", "0.05", "--record", tmp_path / name, "--json"
+    )
     assert (code, err) == (0, "")
     loaded = load_record(tmp_path / name)
     assert loaded.about["scene"] == "pushed"
@@ -72,10 +77,17 @@ def test_pictures_for_people(call, record, tmp_path):
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     for words in ("101 samples in 0.100 s", "left_knee", "kinetic", "drawn:"):
         assert words in out
-    code, out, err = call("plot", record, "--what", "cop, energy", "--dir", tmp_path / "deep" / "figures", "--json")
+    code, out, err = call(
+        "plot", record, "--what", "cop, energy", "--dir", tmp_path / "deep" / "figures", "--json"
+    )
     assert code == 0
-    assert json.loads(out)["files"] == [str(tmp_path / "deep" / "figures" / f"{name}.png") for name in ("cop", "energy")]
-    assert sorted(path.name for path in (tmp_path / "deep" / "figures").iterdir()) == ["cop.png", "energy.png"]
+    assert json.loads(out)["files"] == [
+        str(tmp_path / "deep" / "figures" / f"{name}.png") for name in ("cop", "energy")
+    ]
+    assert sorted(path.name for path in (tmp_path / "deep" / "figures").iterdir()) == [
+        "cop.png",
+        "energy.png",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +107,10 @@ def test_plot_refuses_with_a_sentence(call, record, arguments, said):
 def test_plot_of_no_record(call, tmp_path):
     code, _, err = call("plot", tmp_path / "gone.npz")
     assert code == 2
-    assert "does not exist; expected a numpy archive (.npz), an MCAP file (.mcap), or the folder of a bag" in err
+    assert (
+        "does not exist; expected a numpy archive (.npz), an MCAP file (.mcap), or the folder of a bag"
+        in err
+    )
 
 
 def test_plot_without_matplotlib(call, record, monkeypatch):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bar: seen on a terminal after two seconds, and nowhere else."""
 
 import io

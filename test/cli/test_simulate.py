@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verbs simulate and audit as a user meets them."""
 
 import json
@@ -45,7 +46,9 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
     assert 0.0 < facts["complementarity"] < 1e-9
     assert facts["passed"]
     figures = {check["name"]: check for check in facts["checks"]}
-    assert all(check["figure"] <= check["allowed"] and check["passed"] for check in figures.values())
+    assert all(
+        check["figure"] <= check["allowed"] and check["passed"] for check in figures.values()
+    )
     assert set(figures) >= {"complementarity", "closure", "penetration", "energy error"}
     assert figures["penetration"]["figure"] == facts["depth"]
     with np.load(tmp_path / "run.npz") as record:
@@ -56,7 +59,15 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
 def test_simulate_for_people(call):
     code, out, err = call("simulate", "standing", "--duration", "0.05")
     assert (code, err) == (0, "")
-    for words in ("times real time", "freedoms", "energy error", "weight 637.6 N", "sha256", "the run: pass", "penetration"):
+    for words in (
+        "times real time",
+        "freedoms",
+        "energy error",
+        "weight 637.6 N",
+        "sha256",
+        "the run: pass",
+        "penetration",
+    ):
         assert words in out
 
 
@@ -67,7 +78,10 @@ def test_simulate_for_people(call):
         (("standing", "--duration", "0"), "--duration"),
         (("standing", "--duration", "nan"), "--duration"),
         (("standing", "--duration", "0.0004"), "no step"),
-        (("standing", "--record", "run.csv"), "ends in '.csv', expected a numpy archive (.npz), an MCAP file (.mcap)"),
+        (
+            ("standing", "--record", "run.csv"),
+            "ends in '.csv', expected a numpy archive (.npz), an MCAP file (.mcap)",
+        ),
     ],
 )
 def test_simulate_refuses_with_a_sentence(call, arguments, said):
@@ -97,7 +111,8 @@ def test_audit_passes(call):
 
 def test_audit_fails_where_a_number_is_wrong(call, monkeypatch):
     monkeypatch.setattr(
-        "humanoid_dynamics.simulation.audit.motions.run_audit", lambda watch: (Finding("x", "way [m]", np.float64(1.1), np.float64(1.0)),)
+        "humanoid_dynamics.simulation.audit.motions.run_audit",
+        lambda watch: (Finding("x", "way [m]", np.float64(1.1), np.float64(1.0)),),
     )
     code, out, _ = call("audit", "--json")
     assert code == 1
@@ -151,7 +166,9 @@ def test_a_figure_that_went_into_a_wall_is_told_and_fails_the_run(call, tmp_path
     code, out, _ = call("simulate", path, "--json")
     facts = json.loads(out)
     assert code == 1
-    assert [check["name"] for check in facts["checks"] if not check["passed"]] == ["inside boxes and bodies"]
+    assert [check["name"] for check in facts["checks"] if not check["passed"]] == [
+        "inside boxes and bodies"
+    ]
     assert facts["depth"] < 1e-3
     assert 0.01 < facts["inside"]["depth"] <= 0.03
     assert "went in past an edge and was let pass" in facts["warnings"][0]
@@ -176,14 +193,29 @@ seconds: 0.01
     ("scene", "said"),
     [
         ("objects: {crate: {box: [1, 1, 0]}}", "objects.crate.box[2]"),
-        ("objects: {a: {ball: 0.1}}\nterrain: [{box: {size: [1, 1, 0], xyz: [0, 0, 0]}}]", "terrain[0].box.size[2]"),
-        ("objects: {a: {ball: 0.1}}\ntolerated: {depth: {limit: 1, why: so}}", "tolerated.depth: is unknown"),
+        (
+            "objects: {a: {ball: 0.1}}\nterrain: [{box: {size: [1, 1, 0], xyz: [0, 0, 0]}}]",
+            "terrain[0].box.size[2]",
+        ),
+        (
+            "objects: {a: {ball: 0.1}}\ntolerated: {depth: {limit: 1, why: so}}",
+            "tolerated.depth: is unknown",
+        ),
         ("objects: {a: {ball: 0.1}}\ntolerated: {closure: {limit: 1}}", "tolerated.closure.why"),
         ("figures: {human: {robot: human82}}", "figures.human.robot"),
-        ("objects: {a: {ball: 0.1, mass: .inf}}", "objects.a.mass: received inf, expected a finite number of at least 1e-09"),
+        (
+            "objects: {a: {ball: 0.1, mass: .inf}}",
+            "objects.a.mass: received inf, expected a finite number of at least 1e-09",
+        ),
         ("objects: {a: {ball: 0.1}, a: {ball: 0.2}}", "key 'a' comes twice"),
-        (HINGED + "events: [{at: 1, cut: pin}, {at: 0.5, connect: pin}]", "events[1].connect: 'pin' is closed already"),
-        (HINGED + "events: [{at: 1, cut: pin}, {at: 2, cut: pin}]", "events[1].cut: 'pin' is open already"),
+        (
+            HINGED + "events: [{at: 1, cut: pin}, {at: 0.5, connect: pin}]",
+            "events[1].connect: 'pin' is closed already",
+        ),
+        (
+            HINGED + "events: [{at: 1, cut: pin}, {at: 2, cut: pin}]",
+            "events[1].cut: 'pin' is open already",
+        ),
     ],
 )
 def test_scene_errors_say_where(call, tmp_path, scene, said):

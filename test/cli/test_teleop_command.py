@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verb teleop, on poses that are written here."""
 
 import json
@@ -21,9 +22,13 @@ def call(*arguments):
 @pytest.fixture
 def hand(tmp_path):
     t = np.arange(0.0, 2.0, 0.01)
-    place = np.array([3.0, -2.0, 1.0]) + np.column_stack((0.1 * np.sin(2.0 * t), 0.0 * t, 0.1 - 0.1 * np.cos(2.0 * t)))
+    place = np.array([3.0, -2.0, 1.0]) + np.column_stack(
+        (0.1 * np.sin(2.0 * t), 0.0 * t, 0.1 - 0.1 * np.cos(2.0 * t))
+    )
     path = tmp_path / "hand.npz"
-    np.savez(path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1)))
+    np.savez(
+        path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
+    )
     return str(path)
 
 
@@ -49,7 +54,9 @@ def test_table_is_printed_and_losses_are_told(hand):
 
 def test_distance_to_the_operator_is_told_beside_that_to_the_goal_in_reach(hand):
     """A motion eight times as large leaves the reach: the goal is met, the operator's own pose is not."""
-    facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)["frames"]["right_hand"]
+    facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)["frames"][
+        "right_hand"
+    ]
     assert facts["statuses"]["OUT_OF_REACH"] > 100
     assert facts["rms"] < 0.05
     assert facts["rms_to_operator"] > 0.1
@@ -64,7 +71,9 @@ def test_an_operator_who_begins_with_a_raised_hand_is_followed(tmp_path, name):
     t = np.arange(0.0, 4.0, 0.01)
     place = np.column_stack((0.1 * np.sin(2.0 * t), 0.0 * t, -0.25 + 0.25 * np.cos(1.5 * t)))
     path = tmp_path / "hand.npz"
-    np.savez(path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1)))
+    np.savez(
+        path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
+    )
     facts = json.loads(call(name, str(path), *HAND, "--json").output)
     assert (facts["in_limits"], facts["notices"]) == (1.0, [])
     assert facts["frames"]["right_hand"]["followed"] > 0.9
@@ -93,13 +102,22 @@ def put(rows, value):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"hand_pos": put([50, 51], np.nan)}, "2 of 200 poses are lost and ignored, the first is row 50, column 'hand.x': received nan"),
-        ({"hand_pos": put(0, np.inf)}, "1 of 200 poses are lost and ignored, the first is row 0, column 'hand.x': received inf"),
+        (
+            {"hand_pos": put([50, 51], np.nan)},
+            "2 of 200 poses are lost and ignored, the first is row 50, column 'hand.x': received nan",
+        ),
+        (
+            {"hand_pos": put(0, np.inf)},
+            "1 of 200 poses are lost and ignored, the first is row 0, column 'hand.x': received inf",
+        ),
         (
             {"hand_quat_xyzw": put(slice(60, 65), 0.0)},
             "5 of 200 poses are lost and ignored, the first is row 60, column 'hand.qx..hand.qw'",
         ),
-        ({"times": put([20, 30], np.nan)}, "2 of 200 poses are lost and ignored, the first is row 20, column 'time': received nan"),
+        (
+            {"times": put([20, 30], np.nan)},
+            "2 of 200 poses are lost and ignored, the first is row 20, column 'time': received nan",
+        ),
         (
             {"times": put([20, 30], 77.0)},
             "2 of 200 poses are lost and ignored, the first is row 20, column 'time': 77 s comes before 0.21 s",
@@ -108,7 +126,10 @@ def put(rows, value):
             {"times": put(20, 1e7)},
             "1 of 200 poses are lost and ignored, the first is row 20, column 'time': 10000000 s comes before 0.21 s",
         ),
-        ({"times": put(21, 0.1)}, "1 of 200 poses are lost and ignored, the first is row 21, column 'time': 0.1 s comes after 0.2 s"),
+        (
+            {"times": put(21, 0.1)},
+            "1 of 200 poses are lost and ignored, the first is row 21, column 'time': 0.1 s comes after 0.2 s",
+        ),
     ],
 )
 def test_a_lost_row_is_a_lost_sample(hand, tmp_path, changes, said):
@@ -124,11 +145,23 @@ def test_a_lost_row_is_a_lost_sample(hand, tmp_path, changes, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"hand_pos": put(slice(None), np.nan)}, "holds no pose of hand: row 0, column 'hand.x': received nan"),
+        (
+            {"hand_pos": put(slice(None), np.nan)},
+            "holds no pose of hand: row 0, column 'hand.x': received nan",
+        ),
         ({"times": lambda times: 1e9 * times}, "column 'time': lasts 1.99e+09 s, more than a day"),
-        ({"times": lambda times: 1e-6 * times}, "200 poses of 1.99e-06 s, less than one tick of 0.005 s"),
-        (dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:0]), "holds no pose of hand: it has 0 rows"),
-        (dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:1]), "1 pose of 0 s, less than one tick of 0.005 s"),
+        (
+            {"times": lambda times: 1e-6 * times},
+            "200 poses of 1.99e-06 s, less than one tick of 0.005 s",
+        ),
+        (
+            dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:0]),
+            "holds no pose of hand: it has 0 rows",
+        ),
+        (
+            dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:1]),
+            "1 pose of 0 s, less than one tick of 0.005 s",
+        ),
     ],
 )
 def test_recordings_without_poses_are_refused(hand, tmp_path, changes, said):
@@ -140,14 +173,29 @@ def test_recordings_without_poses_are_refused(hand, tmp_path, changes, said):
 def test_two_rows_are_enough(hand, tmp_path):
     two = dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:2])
     facts = json.loads(call("human28", spoil(hand, tmp_path, **two), *HAND, "--json").output)
-    assert (facts["ticks"], facts["in_limits"], facts["frames"]["right_hand"]["rms"]) == (2, 1.0, None)
+    assert (facts["ticks"], facts["in_limits"], facts["frames"]["right_hand"]["rms"]) == (
+        2,
+        1.0,
+        None,
+    )
 
 
 def test_poses_that_are_no_metres_are_told(hand, tmp_path):
-    facts = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: 1e3 * places), *HAND, "--json").output)
+    facts = json.loads(
+        call(
+            "human28", spoil(hand, tmp_path, hand_pos=lambda places: 1e3 * places), *HAND, "--json"
+        ).output
+    )
     assert facts["in_limits"] == 1.0
-    assert any("of 200 poses jump and are ignored; positions are in metres" in notice for notice in facts["notices"])
-    far = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: places + 5e6), *HAND, "--json").output)
+    assert any(
+        "of 200 poses jump and are ignored; positions are in metres" in notice
+        for notice in facts["notices"]
+    )
+    far = json.loads(
+        call(
+            "human28", spoil(hand, tmp_path, hand_pos=lambda places: places + 5e6), *HAND, "--json"
+        ).output
+    )
     assert (far["notices"], far["frames"]["right_hand"]["rms_to_operator"] < 0.01) == ([], True)
 
 
@@ -157,8 +205,23 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
         places, turns, times = arrays["hand_pos"], arrays["hand_quat_xyzw"], arrays["times"]
     path = tmp_path / "both.npz"
     late = np.where(times[:, None] < 0.5, np.nan, places)
-    np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=late, left_quat_xyzw=turns)
-    frames = ("--frame", "right=right_hand", "--frame", "left=left_hand", "--control-rate", "200", "--json")
+    np.savez(
+        path,
+        times=times,
+        right_pos=places,
+        right_quat_xyzw=turns,
+        left_pos=late,
+        left_quat_xyzw=turns,
+    )
+    frames = (
+        "--frame",
+        "right=right_hand",
+        "--frame",
+        "left=left_hand",
+        "--control-rate",
+        "200",
+        "--json",
+    )
     facts = json.loads(call("human28", str(path), *frames).output)
     assert facts["frames"]["left_hand"]["statuses"]["WAITING"] == pytest.approx(100, abs=2)
     assert facts["ticks"] == pytest.approx(398, abs=1)
@@ -167,8 +230,13 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
 def test_poses_with_times_in_milliseconds_are_told(hand, tmp_path):
     few = {name: lambda array: array[:5] for name in ("hand_pos", "hand_quat_xyzw")}
     path = spoil(hand, tmp_path, times=lambda times: 3e2 * times[:5], **few)
-    facts = json.loads(call("human28", path, "--frame", "right_hand", "--control-rate", "10", "--json").output)
-    assert "hand: samples are 3 s apart; if the file holds milliseconds, write seconds" in facts["notices"]
+    facts = json.loads(
+        call("human28", path, "--frame", "right_hand", "--control-rate", "10", "--json").output
+    )
+    assert (
+        "hand: samples are 3 s apart; if the file holds milliseconds, write seconds"
+        in facts["notices"]
+    )
 
 
 def test_holes_are_told_with_their_row_in_the_file(hand, tmp_path):
@@ -181,9 +249,19 @@ def test_a_frame_is_led_once(hand, tmp_path):
     with np.load(hand) as arrays:
         places, turns, times = arrays["hand_pos"], arrays["hand_quat_xyzw"], arrays["times"]
     path = tmp_path / "both.npz"
-    np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=places, left_quat_xyzw=turns)
+    np.savez(
+        path,
+        times=times,
+        right_pos=places,
+        right_quat_xyzw=turns,
+        left_pos=places,
+        left_quat_xyzw=turns,
+    )
     answer = call("human28", str(path), "--frame", "right=right_hand", "--frame", "left=right_hand")
-    assert str(answer.exception) == "--frame: 'left=right_hand', but right_hand is led by right already"
+    assert (
+        str(answer.exception)
+        == "--frame: 'left=right_hand', but right_hand is led by right already"
+    )
 
 
 def test_scale_that_is_enough_is_told(hand):
@@ -210,7 +288,10 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
     ("wrong", "said"),
     [
         (("--frame", "foot=right_hand"), "NAME out of hand"),
-        (("--frame", "nowhere"), "--frame: expected NAME=FRAME: no control point, surface, link or alias named 'nowhere'"),
+        (
+            ("--frame", "nowhere"),
+            "--frame: expected NAME=FRAME: no control point, surface, link or alias named 'nowhere'",
+        ),
         (("--control-rate", "1"), "--control-rate"),
         (("--loss", "1"), "line"),
         (("--out", "motion.csv"), "--out"),

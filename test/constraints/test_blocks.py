@@ -1,9 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every kind of row against finite differences on the manifold: J is the derivative of phi, gamma that of J v."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from mechanisms import Tree, random_configuration, random_inertia, random_loop, random_pose, random_tree
+from mechanisms import (
+    Tree,
+    random_configuration,
+    random_inertia,
+    random_loop,
+    random_pose,
+    random_tree,
+)
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact, hold
@@ -34,10 +42,14 @@ def check_derivatives(robot, block, q, v, *, check_error=True):
         there = constraints.evaluate(kinematics)
         ends.append((there.J @ v, there.phi.copy()))
     scale = 1 + np.abs(gamma).max()
-    np.testing.assert_allclose((ends[0][0] - ends[1][0]) / (2 * STEP), gamma, atol=1e-7 * scale, rtol=1e-7)
+    np.testing.assert_allclose(
+        (ends[0][0] - ends[1][0]) / (2 * STEP), gamma, atol=1e-7 * scale, rtol=1e-7
+    )
     if check_error:
         np.testing.assert_allclose(phi, 0.0, atol=1e-12)
-        np.testing.assert_allclose((ends[0][1] - ends[1][1]) / (2 * STEP), Jv, atol=1e-7 * (1 + np.abs(Jv).max()))
+        np.testing.assert_allclose(
+            (ends[0][1] - ends[1][1]) / (2 * STEP), Jv, atol=1e-7 * (1 + np.abs(Jv).max())
+        )
     check_other_sweeps(constraints, kinematics, q, v)
     return gamma
 
@@ -56,7 +68,9 @@ def check_other_sweeps(constraints, kinematics, q, v):
     ):
         sweep()
         np.testing.assert_allclose(constraints.jacobian(kinematics), J, atol=1e-12)
-        np.testing.assert_allclose(constraints.drift(kinematics), expected, atol=1e-11 * (1 + np.abs(expected).max()))
+        np.testing.assert_allclose(
+            constraints.drift(kinematics), expected, atol=1e-11 * (1 + np.abs(expected).max())
+        )
     kinematics.balance(q, v, a)
     both = constraints.scale * np.array([J @ v, J @ a + gamma])
     assert np.isclose(constraints.breach(kinematics), np.linalg.norm(both), rtol=1e-9)
@@ -75,7 +89,9 @@ def test_loop(kind, seed):
     assert np.abs(gamma).max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", sorted(set(ROWS) - {"universal"}))  # which names its two axes by the side they are on
+@pytest.mark.parametrize(
+    "kind", sorted(set(ROWS) - {"universal"})
+)  # which names its two axes by the side they are on
 def test_loop_to_world_either_way_round_spans_the_same_rows(kind):
     rng = np.random.default_rng(3)
     robot = random_tree(rng, 6)
@@ -84,19 +100,28 @@ def test_loop_to_world_either_way_round_spans_the_same_rows(kind):
     kinematics.place(q)
     loop = random_loop(robot, q, rng, kind, links=("link4", "world"))
     turned = LoopClosure("turned", kind, "world", loop.X_LB, "link4", loop.X_LA)
-    forward, backward = (ConstraintSet(robot, [build_loop(robot, item)]).jacobian(kinematics) for item in (loop, turned))
+    forward, backward = (
+        ConstraintSet(robot, [build_loop(robot, item)]).jacobian(kinematics)
+        for item in (loop, turned)
+    )
     check_derivatives(robot, build_loop(robot, turned), q, rng.normal(size=robot.nv))
     both = np.vstack((forward, backward))
     assert np.linalg.matrix_rank(both, 1e-9) == np.linalg.matrix_rank(forward, 1e-9)
 
 
 def test_forces_of_a_loop_are_those_on_link_a():
-    tree = Tree().add("body", pin.JointModelFreeFlyer(), inertia=random_inertia(np.random.default_rng(0)))
+    tree = Tree().add(
+        "body", pin.JointModelFreeFlyer(), inertia=random_inertia(np.random.default_rng(0))
+    )
     robot = tree.robot()
-    block = build_loop(robot, LoopClosure("grip", "fixed", "body", pin.SE3.Identity(), "world", pin.SE3.Identity()))
+    block = build_loop(
+        robot, LoopClosure("grip", "fixed", "body", pin.SE3.Identity(), "world", pin.SE3.Identity())
+    )
     kinematics = Kinematics(robot)
     kinematics.place(robot.posture)
-    np.testing.assert_allclose(ConstraintSet(robot, [block]).jacobian(kinematics), np.eye(6), atol=1e-15)
+    np.testing.assert_allclose(
+        ConstraintSet(robot, [block]).jacobian(kinematics), np.eye(6), atol=1e-15
+    )
 
 
 def sole_robot(rng):
@@ -130,9 +155,18 @@ def test_an_edge_may_turn_about_itself_and_nothing_else():
     kinematics.place(q)
     edge = build_contact(robot, sole, vertices=(1, 2))
     J = ConstraintSet(robot, [edge]).jacobian(kinematics).copy()
-    corners = [ConstraintSet(robot, [build_contact(robot, sole, vertices=(k,))]).jacobian(kinematics).copy() for k in (1, 2)]
+    corners = [
+        ConstraintSet(robot, [build_contact(robot, sole, vertices=(k,))])
+        .jacobian(kinematics)
+        .copy()
+        for k in (1, 2)
+    ]
     both = np.vstack(corners)
-    assert np.linalg.matrix_rank(np.vstack((J, both)), 1e-9) == np.linalg.matrix_rank(both, 1e-9) == np.linalg.matrix_rank(J, 1e-9)
+    assert (
+        np.linalg.matrix_rank(np.vstack((J, both)), 1e-9)
+        == np.linalg.matrix_rank(both, 1e-9)
+        == np.linalg.matrix_rank(J, 1e-9)
+    )
 
 
 def test_a_contact_without_anchor_has_no_position():
@@ -158,7 +192,12 @@ def test_lock(joint):
         pin.JointModelUniversal(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])),
     ]
     for index, kind in enumerate(kinds):
-        tree.add(f"j{index}", kind, parent=f"j{index - 1}" if index else "world", inertia=random_inertia(rng))
+        tree.add(
+            f"j{index}",
+            kind,
+            parent=f"j{index - 1}" if index else "world",
+            inertia=random_inertia(rng),
+        )
     robot = tree.robot()
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
     record = robot.joint(f"j{joint}")
@@ -170,11 +209,17 @@ def test_lock(joint):
 
 def test_coupling_and_mimic():
     rng = np.random.default_rng(9)
-    tree = Tree().add("a", pin.JointModelRX(), inertia=random_inertia(rng)).add("b", pin.JointModelPY(), parent="a")
+    tree = (
+        Tree()
+        .add("a", pin.JointModelRX(), inertia=random_inertia(rng))
+        .add("b", pin.JointModelPY(), parent="a")
+    )
     robot = tree.add("c", pin.JointModelRUBZ(), parent="b", inertia=random_inertia(rng)).robot()
     v = rng.normal(size=3)
     q = np.array([0.3, 0.7, np.cos(0.9), np.sin(0.9)])
-    check_derivatives(robot, build_coupling(robot, "sum", {"a": 1.0, "b": 2.0, "c": -1.0}, 0.3 + 1.4 - 0.9), q, v)
+    check_derivatives(
+        robot, build_coupling(robot, "sum", {"a": 1.0, "b": 2.0, "c": -1.0}, 0.3 + 1.4 - 0.9), q, v
+    )
     check_derivatives(robot, build_mimic(robot, Mimic("c", "a", 3.0, 0.0)), q, v)
     mimic = build_mimic(robot, Mimic("c", "a", 2.0, 0.3))
     check_derivatives(robot, mimic, q, v)
@@ -206,7 +251,13 @@ def test_user_rows():
     rng = np.random.default_rng(2)
     C = rng.normal(size=(2, robot.nv))
     block = UserBlock("mine", ("mine.0", "mine.1"), lambda q: C, lambda q, v: np.zeros(2))
-    check_derivatives(robot, block, random_configuration(robot.model, rng), rng.normal(size=robot.nv), check_error=False)
+    check_derivatives(
+        robot,
+        block,
+        random_configuration(robot.model, rng),
+        rng.normal(size=robot.nv),
+        check_error=False,
+    )
 
 
 def test_units_of_user_rows_do_not_matter():
@@ -214,15 +265,23 @@ def test_units_of_user_rows_do_not_matter():
     rng = np.random.default_rng(3)
     robot = random_tree(rng, 6)
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
-    J, gamma, power = rng.normal(size=(4, robot.nv)), rng.normal(size=4), np.array([1e6, 1.0, 1e-6, 1e3])
+    J, gamma, power = (
+        rng.normal(size=(4, robot.nv)),
+        rng.normal(size=4),
+        np.array([1e6, 1.0, 1e-6, 1e3]),
+    )
     answers = []
     for factor in (np.ones(4), power):
         rows, drift = factor[:, None] * J, factor * gamma
-        block = UserBlock("mine", tuple("abcd"), lambda q, rows=rows: rows, lambda q, v, drift=drift: drift)
+        block = UserBlock(
+            "mine", tuple("abcd"), lambda q, rows=rows: rows, lambda q, v, drift=drift: drift
+        )
         mechanism = Mechanism(robot, [block])
         answers.append(solve_forward(mechanism, q, v, np.zeros(len(mechanism.actuated))))
         assert mechanism.null_space.rank == 4
-    np.testing.assert_allclose(answers[1].a, answers[0].a, rtol=1e-9, atol=1e-9 * np.abs(answers[0].a).max())
+    np.testing.assert_allclose(
+        answers[1].a, answers[0].a, rtol=1e-9, atol=1e-9 * np.abs(answers[0].a).max()
+    )
     np.testing.assert_allclose(answers[1].lam * power, answers[0].lam, rtol=1e-8)
 
 
@@ -241,7 +300,10 @@ def test_set_keeps_order_names_and_rows_through_many_changes():
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
     kinematics = Kinematics(robot)
     kinematics.move(q, v)
-    blocks = {f"l{k}": build_loop(robot, random_loop(robot, q, rng, kind, f"l{k}")) for k, kind in enumerate([*ROWS, *ROWS])}
+    blocks = {
+        f"l{k}": build_loop(robot, random_loop(robot, q, rng, kind, f"l{k}"))
+        for k, kind in enumerate([*ROWS, *ROWS])
+    }
     alone = {}
     for name, block in blocks.items():
         rows = ConstraintSet(robot, [block]).evaluate(kinematics)
@@ -272,7 +334,9 @@ def test_set_keeps_order_names_and_rows_through_many_changes():
 def test_a_closure_inside_one_body_has_no_rows_and_says_so():
     robot = random_tree(np.random.default_rng(1), 4)
     here = pin.SE3.Identity()
-    constraints = ConstraintSet(robot, [build_loop(robot, LoopClosure("self", "fixed", "link1", here, "link1", here))])
+    constraints = ConstraintSet(
+        robot, [build_loop(robot, LoopClosure("self", "fixed", "link1", here, "link1", here))]
+    )
     assert constraints.size == 0
     assert len(constraints) == 1
     assert "'self'" in str(constraints.notices[0])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Null spaces: contract, agreement of the back-ends, choice and hysteresis of the partition."""
 
 import numpy as np
@@ -21,7 +22,17 @@ def random_rows(rng, k, nv, rank):
     return J, gamma, rng.choice([1.0, 0.3], size=k)
 
 
-CASES = [(6, 12, 6), (6, 12, 4), (12, 9, 9), (12, 9, 5), (3, 3, 3), (0, 5, 0), (4, 7, 0), (1, 1, 1), (2, 1, 1)]
+CASES = [
+    (6, 12, 6),
+    (6, 12, 4),
+    (12, 9, 9),
+    (12, 9, 5),
+    (3, 3, 3),
+    (0, 5, 0),
+    (4, 7, 0),
+    (1, 1, 1),
+    (2, 1, 1),
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -76,7 +87,11 @@ def test_choice_is_invariant_to_row_order_copies_and_scaling(seed):
         space = CoordinatePartition(11)
         space.update(None, np.asfortranarray(other), drift, np.ones(len(other)))
         assert space.rank == first.rank
-        np.testing.assert_allclose(space.Gamma @ np.linalg.lstsq(space.Gamma, first.Gamma, rcond=None)[0], first.Gamma, atol=1e-10)
+        np.testing.assert_allclose(
+            space.Gamma @ np.linalg.lstsq(space.Gamma, first.Gamma, rcond=None)[0],
+            first.Gamma,
+            atol=1e-10,
+        )
 
 
 def test_preferred_coordinates_become_generalized_coordinates():
@@ -113,7 +128,10 @@ def test_rank_has_hysteresis(backend):
     space, seen = backend(4, policy=policy), {}
     fade = np.r_[np.geomspace(1, 1e-8, 33), np.geomspace(1e-8, 1, 33)]
     for step, size in enumerate(fade):
-        J = np.asfortranarray(np.array([[1.0, 0.5, 0.2, 0.0], [1.0, 0.5, 0.2, 0.0]]) + size * np.array([[0, 0, 0, 0], [0, 1.0, 0, 1.0]]))
+        J = np.asfortranarray(
+            np.array([[1.0, 0.5, 0.2, 0.0], [1.0, 0.5, 0.2, 0.0]])
+            + size * np.array([[0, 0, 0, 0], [0, 1.0, 0, 1.0]])
+        )
         space.update(None, J, None, np.ones(2))
         sigma = np.linalg.svd(J, compute_uv=False)
         seen[step] = (sigma[1] / sigma[0], space.rank)
@@ -129,7 +147,10 @@ def test_analytic_map_says_how_well_it_fits():
     robot = random_tree(rng, 6)
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
     constraints, kinematics = (
-        ConstraintSet(robot, [build_loop(robot, random_loop(robot, q, rng, kind, kind)) for kind in list(ROWS)[2:4]]),
+        ConstraintSet(
+            robot,
+            [build_loop(robot, random_loop(robot, q, rng, kind, kind)) for kind in list(ROWS)[2:4]],
+        ),
         Kinematics(robot),
     )
     kinematics.move(q, v)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cone of a patch: rows and corner forces are the same set, and the closed form of a rectangle is among them."""
 
 import numpy as np
@@ -55,22 +56,38 @@ class TestSameSet:
             if abs(worst) > 1e-6 * np.abs(x).max():
                 inside = worst < 0.0
                 seen.add(inside)
-                assert inside == (cone_distance(generators, cone.basis @ x) < 1e-8 * np.abs(x).max())
+                assert inside == (
+                    cone_distance(generators, cone.basis @ x) < 1e-8 * np.abs(x).max()
+                )
         assert seen == {True, False}
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.1, 0.7, 1.5])
 def test_rectangle_is_the_closed_form(friction):
     """[Caron, proposition 2], with the coefficient of the pyramid inside the cone, friction / sqrt 2."""
-    cone, mu, rng = build_wrench_cone(patch(PATCHES["rectangle"], friction)), friction / np.sqrt(2.0), np.random.default_rng(3)
+    cone, mu, rng = (
+        build_wrench_cone(patch(PATCHES["rectangle"], friction)),
+        friction / np.sqrt(2.0),
+        np.random.default_rng(3),
+    )
     if friction:
         assert len(cone.A) == 16
     for _ in range(400):
-        f, m = rng.standard_normal(3) * [friction, friction, 1.0], rng.standard_normal(3) * [Y, X, friction * (X + Y)]
+        f, m = (
+            rng.standard_normal(3) * [friction, friction, 1.0],
+            rng.standard_normal(3) * [Y, X, friction * (X + Y)],
+        )
         f[2] = abs(f[2])
         low = -mu * (X + Y) * f[2] + abs(Y * f[0] - mu * m[0]) + abs(X * f[1] - mu * m[1])
         high = mu * (X + Y) * f[2] - abs(Y * f[0] + mu * m[0]) - abs(X * f[1] + mu * m[1])
-        slacks = [mu * f[2] - abs(f[0]), mu * f[2] - abs(f[1]), Y * f[2] - abs(m[0]), X * f[2] - abs(m[1]), m[2] - low, high - m[2]]
+        slacks = [
+            mu * f[2] - abs(f[0]),
+            mu * f[2] - abs(f[1]),
+            Y * f[2] - abs(m[0]),
+            X * f[2] - abs(m[1]),
+            m[2] - low,
+            high - m[2],
+        ]
         worst = np.max(cone.A @ np.concatenate((f, m)))
         if abs(min(slacks)) > 1e-9 and abs(worst) > 1e-9:
             assert (worst < 0.0) == (min(slacks) > 0.0)
@@ -79,7 +96,9 @@ def test_rectangle_is_the_closed_form(friction):
 def test_pure_turning_of_a_small_square_is_friction_times_corner_distance():
     s = 0.03
     cone = build_wrench_cone(patch([[s, s], [-s, s], [-s, -s], [s, -s]], 0.5))
-    limit = 0.5 * 100.0 * s * np.sqrt(2.0)  # each quarter of the load, across the arm to its corner, with the full coefficient
+    limit = (
+        0.5 * 100.0 * s * np.sqrt(2.0)
+    )  # each quarter of the load, across the arm to its corner, with the full coefficient
     turn = np.array([0.0, 0.0, 100.0, 0.0, 0.0, 1.0])
     for sign in (1.0, -1.0):
         turn[5] = sign * limit * 0.999
@@ -105,11 +124,21 @@ def test_point_turns_freely_and_tells_no_yaw():
 def test_tipping_edge_is_told_from_a_turning_one():
     surface = patch(PATCHES["edge along x"])
     cone = build_wrench_cone(surface)
-    ahead = coordinates(cone, np.concatenate(([0.0, 0.0, 50.0], np.cross([0.21, 0.0, 0.0], [0.0, 0.0, 50.0]))))
-    broken = {label for label, slack in zip(cone.labels, cone.b - cone.A @ ahead, strict=True) if slack < -1e-9}
+    ahead = coordinates(
+        cone, np.concatenate(([0.0, 0.0, 50.0], np.cross([0.21, 0.0, 0.0], [0.0, 0.0, 50.0])))
+    )
+    broken = {
+        label
+        for label, slack in zip(cone.labels, cone.b - cone.A @ ahead, strict=True)
+        if slack < -1e-9
+    }
     assert "cop" in broken
     turned = coordinates(cone, np.array([0.0, 0.0, 50.0, 0.0, -50.0 * 0.07, 40.0]))
-    broken = {label for label, slack in zip(cone.labels, cone.b - cone.A @ turned, strict=True) if slack < -1e-9}
+    broken = {
+        label
+        for label, slack in zip(cone.labels, cone.b - cone.A @ turned, strict=True)
+        if slack < -1e-9
+    }
     assert broken == {"yaw"}
 
 
@@ -150,17 +179,31 @@ def test_a_patch_with_too_many_corners_is_one_inside_for_rows_and_margins_alike(
     cone, generators = build_wrench_cone(surface), build_generators(surface)
     assert len(surface.vertices) == MOST_CORNERS == sum(label == "cop" for label in cone.labels)
     assert all(np.hypot(x, y) == pytest.approx(0.1) for x, y, _ in surface.vertices)
-    assert all(margin_inside(surface.vertices[:, :2], 0.98 * corner[:2]) > 0.0 for corner in whole.vertices)
+    assert all(
+        margin_inside(surface.vertices[:, :2], 0.98 * corner[:2]) > 0.0 for corner in whole.vertices
+    )
     rng = np.random.default_rng(5)
     for _ in range(100):
         x = rng.standard_normal(6) * [0.2, 0.2, 1.0, 0.05, 0.05, 0.03]
         if np.max(cone.A @ x) < 0.0:
             assert cone_distance(generators, x) < 1e-9
         if x[2] > 0.0 and (margin := measure_wrench(surface, x, np.eye(3)).cop_margin) > 1e-9:
-            assert max(row @ x for row, label in zip(cone.A, cone.labels, strict=True) if label == "cop") < 0.0 < margin
+            assert (
+                max(
+                    row @ x
+                    for row, label in zip(cone.A, cone.labels, strict=True)
+                    if label == "cop"
+                )
+                < 0.0
+                < margin
+            )
 
 
 @pytest.mark.parametrize("name", PATCHES)
 def test_pushes_are_generators_in_the_basis_of_the_rows(name):
     surface = patch(PATCHES[name])
-    np.testing.assert_allclose(build_wrench_cone(surface).basis @ build_pushes(surface), build_generators(surface), atol=1e-9)
+    np.testing.assert_allclose(
+        build_wrench_cone(surface).basis @ build_pushes(surface),
+        build_generators(surface),
+        atol=1e-9,
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A contact wrench against numbers worked out by hand."""
 
 import numpy as np
@@ -11,7 +12,9 @@ SOLE = [[0.2, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.2, -0.05, 0.
 
 
 def surface(vertices=SOLE, friction=0.5, limit=np.inf):
-    return ContactSurface("sole", "foot", 0, pin.SE3.Identity(), np.array(vertices), friction, limit)
+    return ContactSurface(
+        "sole", "foot", 0, pin.SE3.Identity(), np.array(vertices), friction, limit
+    )
 
 
 def test_pressing_in_the_middle():
@@ -31,7 +34,10 @@ def test_centre_of_pressure_is_where_one_force_would_push():
     assert w.cop_margin == pytest.approx(0.03)
 
 
-@pytest.mark.parametrize(("cop", "margin"), [((0.25, 0.0), -0.05), ((-0.13, 0.0), -0.03), ((0.0, 0.06), -0.01), ((0.2, 0.0), 0.0)])
+@pytest.mark.parametrize(
+    ("cop", "margin"),
+    [((0.25, 0.0), -0.05), ((-0.13, 0.0), -0.03), ((0.0, 0.06), -0.01), ((0.2, 0.0), 0.0)],
+)
 def test_centre_of_pressure_outside_or_on_the_rim(cop, margin):
     f = np.array([0.0, 0.0, 80.0])
     w = measure_wrench(surface(), np.concatenate((f, np.cross([*cop, 0.0], f))), np.eye(3))
@@ -39,7 +45,9 @@ def test_centre_of_pressure_outside_or_on_the_rim(cop, margin):
 
 
 def test_slipping():
-    w = measure_wrench(surface(friction=0.4), np.array([60.0, 80.0, 200.0, 0.0, 0.0, 0.0]), np.eye(3))
+    w = measure_wrench(
+        surface(friction=0.4), np.array([60.0, 80.0, 200.0, 0.0, 0.0, 0.0]), np.eye(3)
+    )
     assert w.friction_margin == pytest.approx(80.0 - 100.0)
 
 
@@ -57,13 +65,21 @@ def test_idle_contact_is_at_the_edge_of_everything():
 
 
 def test_moment_without_pressing_cannot_be():
-    assert measure_wrench(surface(), np.array([0.0, 0.0, 0.0, 0.0, 2.0, 0.0]), np.eye(3)).cop_margin == -np.inf
+    assert (
+        measure_wrench(surface(), np.array([0.0, 0.0, 0.0, 0.0, 2.0, 0.0]), np.eye(3)).cop_margin
+        == -np.inf
+    )
 
 
 def test_overload():
     w = measure_wrench(surface(limit=150.0), np.array([0.0, 0.0, 200.0, 0.0, 0.0, 0.0]), np.eye(3))
     assert w.normal_margin == -50.0
-    assert measure_wrench(surface(limit=150.0), np.array([0.0, 0.0, 100.0, 0.0, 0.0, 0.0]), np.eye(3)).normal_margin == 50.0
+    assert (
+        measure_wrench(
+            surface(limit=150.0), np.array([0.0, 0.0, 100.0, 0.0, 0.0, 0.0]), np.eye(3)
+        ).normal_margin
+        == 50.0
+    )
 
 
 def test_tilted_surface_under_gravity():
@@ -101,11 +117,16 @@ def test_nothing_is_pressed_where_little_presses_or_a_side_or_the_back_touches()
     f, back = np.array([30.0, 0.0, 1.5]), np.array([0.0, 0.0, -0.03])
     side = np.concatenate((f, np.cross(back, f)))
     assert side[4] / side[2] == pytest.approx(-0.6)
-    little, pulled = np.array([0.0, 0.0, 0.5, 0.0, 0.01, 0.0]), np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0])
+    little, pulled = (
+        np.array([0.0, 0.0, 0.5, 0.0, 0.01, 0.0]),
+        np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
+    )
     assert np.isnan(find_pressure(np.array([side, little, pulled]), 1.0)).all()
 
 
-@pytest.mark.parametrize("ends", [([0.1, -0.05, 0.0], [0.1, 0.05, 0.0]), ([-0.1, 0.0, 0.0], [0.2, 0.1, 0.0])])
+@pytest.mark.parametrize(
+    "ends", [([0.1, -0.05, 0.0], [0.1, 0.05, 0.0]), ([-0.1, 0.0, 0.0], [0.2, 0.1, 0.0])]
+)
 def test_an_edge_bears_all_but_the_moment_about_itself(ends):
     a, b = np.array(ends)
     basis = wrench_basis(surface([a, b]))

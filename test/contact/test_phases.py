@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts that come early, late or never, or are lost: who bears the load, and how fast that changes."""
 
 import numpy as np
@@ -11,7 +12,12 @@ DT = 1e-3
 
 
 def step():
-    return ContactSchedule.of([ContactInterval("left", -np.inf, 0.92, 0.1, 0.32), ContactInterval("right", 0.6, np.inf, 0.32, 0.1)])
+    return ContactSchedule.of(
+        [
+            ContactInterval("left", -np.inf, 0.92, 0.1, 0.32),
+            ContactInterval("right", 0.6, np.inf, 0.32, 0.1),
+        ]
+    )
 
 
 def run(manager, events, end=1.6):
@@ -60,7 +66,9 @@ def test_late_touchdown_keeps_the_load_where_it_is():
     assert {phases[i].status for i in np.flatnonzero(late)} == {"WAITING"}
     assert "right was to touch" in phases[700].reason
     np.testing.assert_array_equal(shares[late], [[1.0, 0.0]] * late.sum())
-    np.testing.assert_allclose(shares[times > 0.85 + 0.33], [[0.0, 1.0]] * (times > 0.85 + 0.33).sum(), atol=1e-12)
+    np.testing.assert_allclose(
+        shares[times > 0.85 + 0.33], [[0.0, 1.0]] * (times > 0.85 + 0.33).sum(), atol=1e-12
+    )
 
 
 def test_early_touchdown_is_loaded_until_the_planned_time():
@@ -70,7 +78,9 @@ def test_early_touchdown_is_loaded_until_the_planned_time():
     shares = check_speed(manager, phases, rates)
     assert shares[times < 0.499, 1].max() == 0.0
     assert shares[np.searchsorted(times, 0.58), 1] > 0.0
-    np.testing.assert_allclose(shares[times > 0.921], [[0.0, 1.0]] * (times > 0.921).sum(), atol=1e-12)
+    np.testing.assert_allclose(
+        shares[times > 0.921], [[0.0, 1.0]] * (times > 0.921).sum(), atol=1e-12
+    )
 
 
 def random_plan(rng):
@@ -93,7 +103,9 @@ class Ground:
 
     def __init__(self, plan, rng):
         self.plan = plan
-        self.off = {interval: rng.choice([0.0, rng.uniform(-0.3, 0.3)]) for interval in plan.intervals}
+        self.off = {
+            interval: rng.choice([0.0, rng.uniform(-0.3, 0.3)]) for interval in plan.intervals
+        }
         self.due = {}
 
     def touches(self, surface, schedule_time, t):
@@ -102,7 +114,9 @@ class Ground:
             if schedule_time >= interval.start:
                 self.due.setdefault(interval, t)
             early = max(interval.start + min(self.off[interval], 0.0), opened) <= schedule_time
-            late = self.off[interval] > 0.0 and t < self.due.get(interval, np.inf) + self.off[interval]
+            late = (
+                self.off[interval] > 0.0 and t < self.due.get(interval, np.inf) + self.off[interval]
+            )
             if early and not late and schedule_time <= interval.end:
                 return True
             opened = interval.end + 0.01
@@ -140,23 +154,33 @@ def test_ten_thousand_plans_with_early_and_late_touchdowns_keep_their_bound():
 
 def walk():
     """The left foot touches twice, the right one stays."""
-    again = [ContactInterval("left", start, end, 0.1, 0.1) for start, end in ((0.4, 1.0), (1.2, np.inf))]
+    again = [
+        ContactInterval("left", start, end, 0.1, 0.1) for start, end in ((0.4, 1.0), (1.2, np.inf))
+    ]
     return ContactSchedule.of([ContactInterval("right", -np.inf, np.inf, 0.0, 0.0), *again])
 
 
-@pytest.mark.parametrize(("first", "second"), [(a, b) for a in (-0.08, 0.0, DT, 0.05) for b in (-0.08, 0.0, 0.05)])
+@pytest.mark.parametrize(
+    ("first", "second"), [(a, b) for a in (-0.08, 0.0, DT, 0.05) for b in (-0.08, 0.0, 0.05)]
+)
 def test_foot_that_touches_twice_is_loaded_twice_early_on_time_or_late(first, second):
     manager = PhaseManager(walk())
     waited = max(first, 0.0)
     events = [(0.4 + first, True), (1.0 + waited, False), (1.2 + waited + second, True)]
-    times, phases = run(manager, [(0.0, "left", False), *((t + 1e-9, "left", closed) for t, closed in events)], 2.0)
+    times, phases = run(
+        manager, [(0.0, "left", False), *((t + 1e-9, "left", closed) for t, closed in events)], 2.0
+    )
     shares = check_speed(manager, phases, walk().share_rates(events=True))
     lifted = (times > 1.0 + waited + DT) & (times < 1.2 + waited + min(second, 0.0))
     np.testing.assert_array_equal(shares[lifted], [[1.0, 0.0]] * int(lifted.sum()))
     np.testing.assert_allclose(shares[np.searchsorted(times, 0.6 + waited)], [0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(shares[-1], [0.5, 0.5], atol=1e-12)
     told = {phase.status for phase in phases}
-    assert told == {"PLANNED", "WAITING"} if max(first, second) > DT else told <= {"PLANNED", "WAITING"}
+    assert (
+        told == {"PLANNED", "WAITING"}
+        if max(first, second) > DT
+        else told <= {"PLANNED", "WAITING"}
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -165,7 +189,11 @@ def test_nothing_that_a_sensor_tells_is_an_error(seed):
     plan = random_plan(rng)
     manager = PhaseManager(plan)
     for t in rng.uniform(0.0, 3.0, 200) if seed % 2 else np.sort(rng.uniform(0.0, 3.0, 200)):
-        manager.observe(str(rng.choice(plan.surfaces)), bool(rng.random() < 0.5), float(rng.choice([t, t, t, np.nan, np.inf, -np.inf])))
+        manager.observe(
+            str(rng.choice(plan.surfaces)),
+            bool(rng.random() < 0.5),
+            float(rng.choice([t, t, t, np.nan, np.inf, -np.inf])),
+        )
         shares = manager.phase(float(t)).shares
         assert shares.min() >= 0.0
         assert shares.sum() == pytest.approx(1.0) or not shares.any()
@@ -175,7 +203,9 @@ def test_early_touchdown_of_a_contact_that_is_unloaded_as_soon_as_it_is_loaded()
     rng = np.random.default_rng(0)
     for _ in range(2000):
         start, load, unload = rng.uniform(0.0, 1.0), *rng.uniform(0.01, 0.3, 2)
-        plan = ContactSchedule.of([ContactInterval("hand", start, np.nextafter(start + load + unload, 9.0), load, unload)])
+        plan = ContactSchedule.of(
+            [ContactInterval("hand", start, np.nextafter(start + load + unload, 9.0), load, unload)]
+        )
         manager = PhaseManager(plan, -1.0)
         manager.observe("hand", False, -1.0)
         t = start - rng.uniform(0.0, 0.3)
@@ -196,14 +226,21 @@ def test_sensor_that_is_heard_at_every_tick_does_not_hide_who_is_waited_for():
         manager.observe("right", t >= 0.85, t)
         phase = manager.phase(t)
         again = manager.phase(t)
-        assert (again.status, again.reason, again.schedule_time) == (phase.status, phase.reason, phase.schedule_time)
+        assert (again.status, again.reason, again.schedule_time) == (
+            phase.status,
+            phase.reason,
+            phase.schedule_time,
+        )
         told[round(t, 3)] = phase.status
     assert {told[t] for t in (0.0, 0.5, 0.6, 0.85, 0.999)} == {"PLANNED"}
     assert {status for t, status in told.items() if 0.601 <= t < 0.85} == {"WAITING"}
 
 
 def test_nobody_is_waited_for_at_the_very_time_of_a_touchdown():
-    hands = [ContactInterval(name, start, np.inf, 0.1, 0.1) for name, start in (("one", 0.5), ("other", 0.75))]
+    hands = [
+        ContactInterval(name, start, np.inf, 0.1, 0.1)
+        for name, start in (("one", 0.5), ("other", 0.75))
+    ]
     plan = ContactSchedule.of([ContactInterval("foot", -np.inf, np.inf, 0.0, 0.0), *hands])
     manager = PhaseManager(plan, 0.5)
     manager.observe("one", False, 0.5)
@@ -218,7 +255,10 @@ def test_nobody_is_waited_for_at_the_very_time_of_a_touchdown():
 
 def test_lost_contact_gives_its_load_at_once_and_takes_it_back_slowly():
     manager = PhaseManager(step())
-    times, phases = run(manager, [(0.0, "right", False), (0.6, "right", True), (0.75, "right", False), (0.8, "right", True)])
+    times, phases = run(
+        manager,
+        [(0.0, "right", False), (0.6, "right", True), (0.75, "right", False), (0.8, "right", True)],
+    )
     lost = (times >= 0.751) & (times < 0.8)
     assert {phases[i].status for i in np.flatnonzero(lost)} == {"LOST"}
     assert "right opened under load at 0.750 s" in phases[760].reason
@@ -292,7 +332,10 @@ def test_unknown_surface():
 
 def test_with_patience_a_late_contact_bears_nothing_and_the_schedule_goes_on_until_patience_ends():
     def manager():
-        left, right = ContactInterval("left", -np.inf, np.inf, 0.0, 0.0), ContactInterval("right", 1.0, np.inf, 0.1, 0.0)
+        left, right = (
+            ContactInterval("left", -np.inf, np.inf, 0.0, 0.0),
+            ContactInterval("right", 1.0, np.inf, 0.1, 0.0),
+        )
         found = PhaseManager(ContactSchedule.of((left, right)), 0.0, 0.2)
         found.observe("left", True, 0.0)
         found.observe("right", False, 0.0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The step that rolls over when the rear foot presses at its toe: continuous, feet flat, early and late, refusals."""
 
 import numpy as np
@@ -31,7 +32,9 @@ def test_early_and_late_events_leave_no_step(event):
     shares = np.array([answer.share for answer in answers])
     rolled = [answer.rolled for answer in answers].index(True)
     assert abs(times[rolled] - event) < 0.04
-    assert (1.0 - shares[rolled]) * REAR[1] + shares[rolled] * FRONT[0] == pytest.approx(zmps[rolled], abs=1e-12)
+    assert (1.0 - shares[rolled]) * REAR[1] + shares[rolled] * FRONT[0] == pytest.approx(
+        zmps[rolled], abs=1e-12
+    )
     assert np.abs(np.diff(shares)).max() < 40.0 * DT
     assert all(answer.feasible for answer in answers)
     assert shares[0] == 0.0
@@ -46,7 +49,9 @@ def test_an_event_as_planned_is_the_planned_share():
     """The point crosses from under the rear foot to between the feet just at the planned time."""
     middle = switch_share(0.3, REAR[1], FRONT[0])
     times, _, answers = follow(
-        RollingTransfer(0.0, DURATIONS, middle), lambda t: 0.19999 if t < 0.16 else 0.3 if t < 0.2 else 0.41, end=0.32
+        RollingTransfer(0.0, DURATIONS, middle),
+        lambda t: 0.19999 if t < 0.16 else 0.3 if t < 0.2 else 0.41,
+        end=0.32,
     )
     for t, answer in zip(times, answers, strict=True):
         planned = two_segment_share(t, (0.0, 0.16, 0.32), middle)
@@ -66,7 +71,10 @@ def test_points_outside_the_feet_are_told_and_the_share_stays_slow():
     """A push throws the point in front of both feet, then behind them: the share is no faster than asked for, and said not to fit."""
     rolling = RollingTransfer(0.0, DURATIONS, 0.5, fastest=6.0)
     answers = [
-        rolling.tick(t, zmp, REAR, FRONT) for t, zmp in zip(np.arange(0.0, 0.3, 0.01), [0.1] * 10 + [0.9] * 10 + [-0.5] * 10, strict=True)
+        rolling.tick(t, zmp, REAR, FRONT)
+        for t, zmp in zip(
+            np.arange(0.0, 0.3, 0.01), [0.1] * 10 + [0.9] * 10 + [-0.5] * 10, strict=True
+        )
     ]
     shares = np.array([answer.share for answer in answers])
     assert np.abs(np.diff(shares)).max() <= 6.0 * 0.01 + 1e-12
@@ -83,7 +91,13 @@ def test_a_point_that_is_no_number_leaves_the_share_to_time():
 
 @pytest.mark.parametrize(
     "arguments",
-    [(0.0, (0.0, 0.1), 0.5), (0.0, (0.1, np.inf), 0.5), (np.nan, (0.1, 0.1), 0.5), (0.0, (0.1, 0.1), 1.5), (0.0, (0.1, 0.1), 0.5, 0.0)],
+    [
+        (0.0, (0.0, 0.1), 0.5),
+        (0.0, (0.1, np.inf), 0.5),
+        (np.nan, (0.1, 0.1), 0.5),
+        (0.0, (0.1, 0.1), 1.5),
+        (0.0, (0.1, 0.1), 0.5, 0.0),
+    ],
 )
 def test_what_is_no_transfer_is_refused(arguments):
     with pytest.raises(ShapeError, match="rolling transfer"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schedules of contacts: shares that sum to one, that never jump, and whose speed is bounded beforehand."""
 
 import numpy as np
@@ -13,7 +14,11 @@ ALWAYS = (-np.inf, np.inf, 0.0, 0.0)
 def step(profile="quintic"):
     """One double support from 0.6 to 0.92 s: left gives, right takes."""
     return ContactSchedule.of(
-        [ContactInterval("left", -np.inf, 0.92, 0.1, 0.32), ContactInterval("right", 0.6, np.inf, 0.32, 0.1)], profile
+        [
+            ContactInterval("left", -np.inf, 0.92, 0.1, 0.32),
+            ContactInterval("right", 0.6, np.inf, 0.32, 0.1),
+        ],
+        profile,
     )
 
 
@@ -26,7 +31,11 @@ def random_schedule(rng, profile=None, contacts=4):
         while t < end and len(intervals) < 9:
             load, unload = rng.uniform(0.05, 0.6, 2)
             stay = rng.uniform(0.0, 0.8)
-            intervals.append(ContactInterval(name, t, t + load + stay + unload, load, unload, rng.uniform(0.1, 2.0)))
+            intervals.append(
+                ContactInterval(
+                    name, t, t + load + stay + unload, load, unload, rng.uniform(0.1, 2.0)
+                )
+            )
             t += load + stay + unload + rng.uniform(0.01, 0.8)
     return ContactSchedule.of(intervals, profile or str(rng.choice(["linear", "quintic"])))
 
@@ -42,21 +51,33 @@ def test_two_feet_are_the_function_of_the_paper(profile):
 def test_who_touches_before_and_after_a_switch():
     schedule = step()
     assert schedule.switches() == (0.6, 0.92)
-    assert (schedule.closed(0.6, after=False), schedule.closed(0.6)) == ((True, False), (True, True))
-    assert (schedule.closed(0.92, after=False), schedule.closed(0.92)) == ((True, True), (False, True))
+    assert (schedule.closed(0.6, after=False), schedule.closed(0.6)) == (
+        (True, False),
+        (True, True),
+    )
+    assert (schedule.closed(0.92, after=False), schedule.closed(0.92)) == (
+        (True, True),
+        (False, True),
+    )
 
 
 def test_a_contact_that_is_unloaded_as_soon_as_it_is_loaded_is_not_refused_for_its_last_digit():
     """Three tenths after 0.1 s and three tenths before 0.7 s are 0.4 s both, and not the same number."""
     assert 0.1 + 0.3 != 0.7 - 0.3
     rng = np.random.default_rng(8)
-    for start, load, unload in ((0.1, 0.3, 0.3), (0.3, 0.1, 0.2), *rng.uniform((-50.0, 0.0, 0.0), (50.0, 2.0, 2.0), (500, 3)).round(3)):
+    for start, load, unload in (
+        (0.1, 0.3, 0.3),
+        (0.3, 0.1, 0.2),
+        *rng.uniform((-50.0, 0.0, 0.0), (50.0, 2.0, 2.0), (500, 3)).round(3),
+    ):
         end = round(start + load + unload, 3)
         interval = ContactInterval("foot", start, end, load, unload)
         assert interval.value(start + load, step().profile) == pytest.approx(1.0, abs=1e-12)
         with pytest.raises(ShapeError, match="loaded before it is unloaded"):
             ContactInterval("foot", start, end - 1e-9, load, unload)
-    schedule = ContactSchedule.of([ContactInterval("floor", *ALWAYS), ContactInterval("foot", 0.1, 0.7, 0.3, 0.3)])
+    schedule = ContactSchedule.of(
+        [ContactInterval("floor", *ALWAYS), ContactInterval("foot", 0.1, 0.7, 0.3, 0.3)]
+    )
     assert np.isfinite(schedule.share_rates()).all()
 
 
@@ -97,13 +118,20 @@ def test_three_transfers_at_once():
 
 
 def test_flight_has_no_shares_and_no_bound():
-    schedule = ContactSchedule.of([ContactInterval("foot", -np.inf, 1.0, 0.1, 0.2), ContactInterval("foot", 1.5, np.inf, 0.2, 0.1)])
+    schedule = ContactSchedule.of(
+        [
+            ContactInterval("foot", -np.inf, 1.0, 0.1, 0.2),
+            ContactInterval("foot", 1.5, np.inf, 0.2, 0.1),
+        ]
+    )
     assert not schedule.shares(1.2).any()
     assert np.isinf(schedule.share_rates()).all()
 
 
 def test_steps_of_load_have_no_bound():
-    schedule = ContactSchedule.of([ContactInterval("left", *ALWAYS), ContactInterval("right", 0.5, np.inf, 0.0, 0.1)])
+    schedule = ContactSchedule.of(
+        [ContactInterval("left", *ALWAYS), ContactInterval("right", 0.5, np.inf, 0.0, 0.1)]
+    )
     assert np.isinf(schedule.share_rates()).all()
 
 
@@ -133,7 +161,12 @@ def test_impossible_weights(weight):
 
 def test_overlapping_closings_and_unknown_names():
     with pytest.raises(ShapeError, match="schedule of foot"):
-        ContactSchedule.of([ContactInterval("foot", 0.0, 1.0, 0.1, 0.1), ContactInterval("foot", 0.9, 2.0, 0.1, 0.1)])
+        ContactSchedule.of(
+            [
+                ContactInterval("foot", 0.0, 1.0, 0.1, 0.1),
+                ContactInterval("foot", 0.9, 2.0, 0.1, 0.1),
+            ]
+        )
     with pytest.raises(UnknownNameError, match="no scheduled surface named 'hand'"):
         step().index("hand")
 
@@ -141,5 +174,7 @@ def test_overlapping_closings_and_unknown_names():
 @pytest.mark.parametrize("name", ["start", "end", "load", "unload", "weight"])
 def test_what_is_no_number_is_named(name):
     given = {"start": 0.0, "end": 1.0, "load": 0.1, "unload": 0.1, "weight": 1.0} | {name: "0"}
-    with pytest.raises(ShapeError, match=f"interval of foot: {name}: received str '0', expected a number"):
+    with pytest.raises(
+        ShapeError, match=f"interval of foot: {name}: received str '0', expected a number"
+    ):
         ContactInterval("foot", **given)

@@ -1,9 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of load transfer, and the shares that the centre of pressure allows."""
 
 import numpy as np
 import pytest
 
-from humanoid_dynamics.contact.transfer import PROFILES, feasible_shares, find_profile, switch_share, transfer_share, two_segment_share
+from humanoid_dynamics.contact.transfer import (
+    PROFILES,
+    feasible_shares,
+    find_profile,
+    switch_share,
+    transfer_share,
+    two_segment_share,
+)
 from humanoid_dynamics.errors import UnknownNameError
 
 REAR, FRONT = (-0.0646, 0.1938), (0.2854, 0.5438)  # heel and toe of two feet, a step of 0.35 m

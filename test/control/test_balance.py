@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The balance controller in the world: it stands, is pushed, follows, changes rules and passes its load, without ROS."""
 
 from collections import deque
@@ -17,7 +18,12 @@ from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.control.reference import Reference, joint_position
 from humanoid_dynamics.control.support import Support
 from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
-from humanoid_dynamics.errors import MissingExtraError, ShapeError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.errors import (
+    MissingExtraError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedRobotError,
+)
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.scenarios import build_scenario
 from humanoid_dynamics.resolution.rules import RULES
@@ -54,11 +60,15 @@ class Loop:
                 for felt in self.live.feel():
                     controller.observe_contact(felt.surface, felt.force[2], self.t)
             assert controller.observe_base(world.q[:7], world.v[:6], self.t, self.t)
-            assert controller.observe_joints(self.names, world.q[self.q_at], world.v[self.robot.actuated_v], self.t, self.t)
+            assert controller.observe_joints(
+                self.names, world.q[self.q_at], world.v[self.robot.actuated_v], self.t, self.t
+            )
             torques = controller.command(self.t)
             assert np.isfinite(torques.tau).all()
             assert np.all(np.abs(torques.tau) <= controller.limits)
-            self.steps.append(0.0 if self.tau is None else float(np.abs(torques.tau - self.tau).max()))
+            self.steps.append(
+                0.0 if self.tau is None else float(np.abs(torques.tau - self.tau).max())
+            )
             self.tau = torques.tau
             self.seen.setdefault(torques.status, (self.t, torques.reason))
             self.live.command(self.names, torques.tau)
@@ -72,7 +82,10 @@ class Loop:
         reference = self.controller.reference
         assert reference.put_joints(playback.joints, times, playback.tables), reference.fault
         assert reference.put_base(times, playback.base), reference.fault
-        moved = (replace(i, start=i.start + start, end=i.end + start) for i in playback.schedule.intervals)
+        moved = (
+            replace(i, start=i.start + start, end=i.end + start)
+            for i in playback.schedule.intervals
+        )
         self.controller.schedule(ContactSchedule.of(moved), self.t)
         return playback
 
@@ -87,7 +100,9 @@ def test_it_stands_still(robot):
     assert torques.status == "STANDING"
     assert np.abs(loop.live.world.v).max() < 1e-3
     assert np.abs(loop.com() - before).max() < 1e-4
-    still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited").tau
+    still = hd.inverse_dynamics(
+        robot, hd.State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited"
+    ).tau
     np.testing.assert_allclose(torques.tau, still, atol=0.5)
 
 
@@ -117,7 +132,9 @@ def test_noise_delay_and_loss_do_not_bring_it_down(robot):
             pose = np.concatenate((q[:3] + 1e-3 * rng.normal(size=3), pin.Quaternion(R).coeffs()))
             if rng.random() > 0.01:
                 loop.controller.observe_base(pose, v[:6] + 5e-3 * rng.normal(size=6), t, loop.t)
-                loop.controller.observe_joints(loop.names, q[loop.q_at], v[robot.actuated_v], t, loop.t)
+                loop.controller.observe_joints(
+                    loop.names, q[loop.q_at], v[robot.actuated_v], t, loop.t
+                )
                 loop.live.command(loop.names, loop.controller.command(t).tau)
         if k == 100:
             loop.live.push("pelvis", np.array([0.0, 30.0, 0.0]), np.zeros(3), 0.1)
@@ -157,7 +174,11 @@ def test_it_squats(robot):
 
 def test_joints_that_rub_follow_all_the_same(robot):
     """Wrists whose friction is many times what their inertia asks for."""
-    wrists = [robot.joint(f"{side}_wrist_{axis}").v.start for side in ("left", "right") for axis in ("yaw", "pitch")]
+    wrists = [
+        robot.joint(f"{side}_wrist_{axis}").v.start
+        for side in ("left", "right")
+        for axis in ("yaw", "pitch")
+    ]
     damping, friction = np.zeros(robot.nv), np.zeros(robot.nv)
     damping[wrists], friction[wrists] = 0.3, 0.3
     loop = Loop(replace(robot, damping=damping, friction=friction))
@@ -167,7 +188,9 @@ def test_joints_that_rub_follow_all_the_same(robot):
     positions = np.tile(0.4 * np.sin(np.pi * t) ** 2, (4, 1)).T
     velocities = np.tile(0.4 * np.pi * np.sin(2.0 * np.pi * t), (4, 1)).T
     times = [round((loop.t + 0.1 + each) * 1e9) for each in t]
-    assert loop.controller.reference.put_joints(names, times, {"positions": positions, "velocities": velocities})
+    assert loop.controller.reference.put_joints(
+        names, times, {"positions": positions, "velocities": velocities}
+    )
     loop.run(0.6)
     q = [robot.joint(name).q.start for name in names]
     wanted = loop.controller.reference.at(loop.t).q[q]
@@ -205,7 +228,10 @@ def test_rules_change_within_the_stated_bound(robot):
     loop.run(0.4)
     assert np.abs(loop.tau - first).max() > 0.1
     both = loop.controller._solver
-    difference = np.abs(both.resolve_with("minimum_torque_limited").tau - both.resolve_with("transition_limited").tau).max()
+    difference = np.abs(
+        both.resolve_with("minimum_torque_limited").tau
+        - both.resolve_with("transition_limited").tau
+    ).max()
     own = max(loop.steps[-50:])
     assert max(loop.steps) <= 1.5 * difference / (0.2 * 500) + own + 0.5
 
@@ -228,7 +254,10 @@ def test_the_recommended_transition_keeps_feet_flat_where_shares_would_tip_them(
     """Nearly all load is scheduled on one foot while the robot stands in the middle; chosen live, the rule gives it what it can press."""
     loop = Loop(robot, rule="transition", rule_blend=0.02)
     loop.run(0.1)
-    loads = (ContactInterval(name, -np.inf, np.inf, 0.0, 0.0, weight) for name, weight in (("left_foot", 1.0), ("right_foot", 0.15)))
+    loads = (
+        ContactInterval(name, -np.inf, np.inf, 0.0, 0.0, weight)
+        for name, weight in (("left_foot", 1.0), ("right_foot", 0.15))
+    )
     loop.controller.schedule(ContactSchedule.of(loads), loop.t)
     tipped = loop.run(0.004)
     assert tipped.answer.certificate.cop_margin < -0.01
@@ -257,7 +286,9 @@ def test_a_foot_that_finds_no_ground_waits(robot):
         torques = controller.command(t)
     assert torques.status == "CONTACT_WAITING", torques.reason
     assert "right_foot" in torques.reason
-    assert torques.answer.wrenches["left_foot"].normal_force == pytest.approx(robot.mass * 9.81, rel=0.1)
+    assert torques.answer.wrenches["left_foot"].normal_force == pytest.approx(
+        robot.mass * 9.81, rel=0.1
+    )
     assert controller.law.sink[1] > 0.0
 
 
@@ -285,7 +316,9 @@ def test_whatever_comes_torques_are_finite_and_within_limits(robot):
             if rng.random() < 0.1:
                 values[rng.integers(len(values))] = rng.choice(pool)
         controller.observe_base(base, twist, t, t + float(rng.choice([0.0, 0.0, 0.5])))
-        controller.observe_contact(str(rng.choice(["left_foot", "nose"])), float(rng.choice(pool)), t)
+        controller.observe_contact(
+            str(rng.choice(["left_foot", "nose"])), float(rng.choice(pool)), t
+        )
         taken = controller.observe_joints(loop.names, q, v, t, t)
         torques = controller.command(t) if taken else controller.refused() or controller.watch(t)
         if torques is not None:
@@ -305,7 +338,14 @@ def test_accelerations_keep_standing_soles_still_and_give_the_centre_of_mass_its
     data = robot.data()
     pin.forwardKinematics(robot.model, data, q, np.zeros(robot.nv), a)
     for name in robot.stance:
-        assert np.abs(pin.getFrameAcceleration(robot.model, data, robot.surface(name).frame, pin.LOCAL).vector).max() < 1e-4
+        assert (
+            np.abs(
+                pin.getFrameAcceleration(
+                    robot.model, data, robot.surface(name).frame, pin.LOCAL
+                ).vector
+            ).max()
+            < 1e-4
+        )
 
 
 @pytest.mark.parametrize("name", ["human28", pytest.param("g1", marks=pytest.mark.slow)])
@@ -352,7 +392,9 @@ def test_contacts_have_two_thresholds_and_take_time():
 
 
 def test_reference_meets_its_points_and_moves_as_they_say(robot):
-    reference = Reference(robot, blend=0.1, checked=False)  # read at instants too far apart for one that looks for jumps
+    reference = Reference(
+        robot, blend=0.1, checked=False
+    )  # read at instants too far apart for one that looks for jumps
     scenario = build_scenario(robot, "squat").clip
     playback = build_playback(robot, "squat")
     times = [round(t * 1e9) for t in playback.times]
@@ -363,13 +405,17 @@ def test_reference_meets_its_points_and_moves_as_they_say(robot):
     assert reference.put_base(times, playback.base)
     for row in (0, 10, 30, 60):
         wanted = reference.at(float(playback.times[row]))
-        np.testing.assert_allclose(pin.difference(robot.model, wanted.q, scenario.q[row]), 0.0, atol=1e-6)
+        np.testing.assert_allclose(
+            pin.difference(robot.model, wanted.q, scenario.q[row]), 0.0, atol=1e-6
+        )
     h = 1e-5
     for t in (0.513, 1.207):
         before, now, after = (reference.at(t + k * h) for k in (-1, 0, 1))
         slope = pin.difference(robot.model, before.q, after.q) / (2 * h)
         np.testing.assert_allclose(slope[6:], now.v[6:], atol=1e-3)
-        np.testing.assert_allclose(slope[:6], now.v[:6], atol=0.01 * np.abs(scenario.a[:, :6]).max())  # half a step between points
+        np.testing.assert_allclose(
+            slope[:6], now.v[:6], atol=0.01 * np.abs(scenario.a[:, :6]).max()
+        )  # half a step between points
 
 
 def test_pieces_overwrite_what_follows_them(robot):
@@ -377,7 +423,9 @@ def test_pieces_overwrite_what_follows_them(robot):
     reference = Reference(robot, blend=1e-3, checked=False)  # the places are beyond the joint
     rows = {"positions": np.array([[0.0], [1.0]]), "velocities": np.zeros((2, 1))}
     assert reference.put_joints((name,), [0, 10**9], rows)
-    assert reference.put_joints((name,), [5 * 10**8, 6 * 10**8], {"positions": np.array([[0.2], [0.2]])})
+    assert reference.put_joints(
+        (name,), [5 * 10**8, 6 * 10**8], {"positions": np.array([[0.2], [0.2]])}
+    )
     reference.at(0.5)
     assert joint_position(robot.joint(name), reference.at(0.6).q) == pytest.approx(0.2)
     assert reference.end == pytest.approx(0.6)
@@ -397,7 +445,14 @@ def test_schedules_survive_being_tables():
 
 
 @pytest.mark.parametrize(
-    "loads", [np.full((2, 1), np.nan), np.full((2, 1), -1.0), np.zeros((3, 1)), np.zeros((2, 0)), np.array([[0.3], [1.0]])[:, [0, 0]]]
+    "loads",
+    [
+        np.full((2, 1), np.nan),
+        np.full((2, 1), -1.0),
+        np.zeros((3, 1)),
+        np.zeros((2, 0)),
+        np.array([[0.3], [1.0]])[:, [0, 0]],
+    ],
 )
 def test_tables_that_are_no_schedule_are_refused(loads):
     with pytest.raises(ShapeError):
@@ -472,7 +527,9 @@ def test_odometry_that_stops_makes_the_state_stale(robot):
     world = loop.live.world
     for k in range(20):
         t = loop.t + 0.002 * k
-        loop.controller.observe_joints(loop.names, world.q[loop.q_at], world.v[robot.actuated_v], t, t)
+        loop.controller.observe_joints(
+            loop.names, world.q[loop.q_at], world.v[robot.actuated_v], t, t
+        )
         torques = loop.controller.command(t)
     assert torques.status == "STATE_STALE"
     assert "odometry" in torques.reason
@@ -488,7 +545,9 @@ def test_joint_states_may_come_in_parts_of_different_age(robot):
         world, t = loop.live.world, loop.t
         if k % 5 == 0:
             late = t - 0.015
-            assert loop.controller.observe_joints(loop.names[arms], world.q[loop.q_at][arms], world.v[robot.actuated_v][arms], late, t)
+            assert loop.controller.observe_joints(
+                loop.names[arms], world.q[loop.q_at][arms], world.v[robot.actuated_v][arms], late, t
+            )
         assert torques.status == ("WAITING" if k == 0 else "STANDING"), torques.reason
         loop.live.command(loop.names, torques.tau if k else loop.tau)
         loop.live.advance(DT, 2)
@@ -517,7 +576,9 @@ def test_joints_without_end_are_differentiated_across_the_turn():
     """From just below half a turn to just above minus half a turn is a small way."""
     joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
     body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    robot = hd.load_robot(f'<robot name="wheel"><link name="a">{body}</link><link name="b">{body}</link>{joint}</robot>')
+    robot = hd.load_robot(
+        f'<robot name="wheel"><link name="a">{body}</link><link name="b">{body}</link>{joint}</robot>'
+    )
     state = MeasuredState(robot)
     for k in range(100):
         angle = np.remainder(3.0 + 0.01 * k + np.pi, 2.0 * np.pi) - np.pi
@@ -532,13 +593,21 @@ def ask(loop, shift, *, at=0.02, points=1, period=0.02, joint="left_shoulder_pit
     there = posture + shift * (np.arange(len(posture)) == place)
     rows = np.array([posture] * (points // 2) + [there] * (points - points // 2))
     times = [round((loop.t + at + period * k) * 1e9) for k in range(points)]
-    pieces = [(times, rows)] if points == 1 else [([t], row[None]) for t, row in zip(times, rows, strict=True)]
-    return all(loop.controller.reference.put_joints(loop.names, t, {"positions": row}) for t, row in pieces)
+    pieces = (
+        [(times, rows)]
+        if points == 1
+        else [([t], row[None]) for t, row in zip(times, rows, strict=True)]
+    )
+    return all(
+        loop.controller.reference.put_joints(loop.names, t, {"positions": row}) for t, row in pieces
+    )
 
 
 @pytest.mark.parametrize("points", [1, 40])
 @pytest.mark.parametrize("period", [0.005, 0.02])
-def test_a_reference_that_jumps_by_a_radian_moves_the_torques_by_less_than_a_newton_metre_a_tick(robot, points, period):
+def test_a_reference_that_jumps_by_a_radian_moves_the_torques_by_less_than_a_newton_metre_a_tick(
+    robot, points, period
+):
     loop = Loop(robot)
     loop.run(0.05)
     assert ask(loop, -1.0, points=points, period=period)
@@ -553,7 +622,10 @@ def test_a_reference_that_jumps_by_a_radian_moves_the_torques_by_less_than_a_new
 BEYOND = {
     "a thousand turns": {"positions": np.array([[1e9]])},
     "a tenth beyond the limit": {"positions": np.array([[-3.07]])},
-    "velocities beyond the limit": {"positions": np.array([[0.0]]), "velocities": np.array([[20.0]])},
+    "velocities beyond the limit": {
+        "positions": np.array([[0.0]]),
+        "velocities": np.array([[20.0]]),
+    },
     "points too near in time": {"positions": np.array([[0.0], [0.5]])},
 }
 
@@ -588,7 +660,9 @@ def test_a_reference_that_a_robot_can_follow_is_followed_to_the_last_bit(robot):
         assert reference.put_base(times, playback.base)
     for t in np.arange(0.0, playback.times[-1], 0.002):
         one, other = plain.at(t), checked.at(t)
-        np.testing.assert_array_equal(np.concatenate((one.q, one.v, one.a)), np.concatenate((other.q, other.v, other.a)))
+        np.testing.assert_array_equal(
+            np.concatenate((one.q, one.v, one.a)), np.concatenate((other.q, other.v, other.a))
+        )
 
 
 def test_a_base_reference_that_slides_under_soles_that_stand_moves_nothing(robot):
@@ -634,7 +708,10 @@ def test_accelerations_between_close_points_are_their_mean(robot):
     reference = Reference(robot, checked=False)
     name = robot.actuated[0]
     times = [0, 5_000_000, 10_000_000]
-    table = {"positions": np.array([[0.0], [0.005], [0.0125]]), "velocities": np.array([[1.0], [1.25], [1.5]])}
+    table = {
+        "positions": np.array([[0.0], [0.005], [0.0125]]),
+        "velocities": np.array([[1.0], [1.25], [1.5]]),
+    }
     assert reference.put_joints([name], times, table)
     for t in (0.0, 0.002, 0.004, 0.006):
         wanted = reference.at(t)
@@ -645,7 +722,12 @@ def test_a_contact_that_flickers_is_not_lost(robot):
     """A sole that bears load without a force for 20 ms is on the ground still; one without a force for long is not."""
     loop = Loop(robot)
     controller = loop.controller
-    controller.schedule(ContactSchedule.of([ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in robot.stance]), 0.0)
+    controller.schedule(
+        ContactSchedule.of(
+            [ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in robot.stance]
+        ),
+        0.0,
+    )
     seen = {}
     for k in range(60):
         t = 0.002 * k

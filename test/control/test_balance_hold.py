@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad, late and missing commands of a free-standing robot: a few pass, more latch the guard, and the robot stays on its feet."""
 
 import numpy as np
@@ -26,7 +27,9 @@ class Loop:
         self.controller = BalanceController(robot)
         limits = robot.limits.effort[robot.actuated_v] if limits is None else limits
         self.safe = BalanceHold(robot, robot.actuated, limits)
-        self.guard = EffortGuard(robot.actuated, limits, self.safe, GuardSettings(rate=1e6, period=PERIOD))
+        self.guard = EffortGuard(
+            robot.actuated, limits, self.safe, GuardSettings(rate=1e6, period=PERIOD)
+        )
         self.q_at = [robot.joint(name).q.start for name in robot.actuated]
         self.statuses, self.largest = set(), 0.0
 
@@ -64,7 +67,9 @@ def broken(tau):
     return np.full(len(tau), np.nan)
 
 
-@pytest.mark.parametrize(("seconds", "send"), [(PERIOD, broken), (5 * PERIOD, broken), (0.02, lambda _: None)])
+@pytest.mark.parametrize(
+    ("seconds", "send"), [(PERIOD, broken), (5 * PERIOD, broken), (0.02, lambda _: None)]
+)
 def test_a_few_bad_or_missing_commands_pass(robot, seconds, send):
     loop = Loop(robot)
     loop.run(0.1)
@@ -76,7 +81,10 @@ def test_a_few_bad_or_missing_commands_pass(robot, seconds, send):
     assert abs(loop.rise) < 1e-3
 
 
-@pytest.mark.parametrize(("fault", "seconds", "send"), [("NOT_FINITE", 6 * PERIOD, broken), ("STALE", 0.1, lambda _: None)])
+@pytest.mark.parametrize(
+    ("fault", "seconds", "send"),
+    [("NOT_FINITE", 6 * PERIOD, broken), ("STALE", 0.1, lambda _: None)],
+)
 def test_latched_it_stands_until_a_command_after_arming(robot, fault, seconds, send):
     loop = Loop(robot)
     loop.live.push("pelvis", np.array([30.0, 10.0, 0.0]), np.zeros(3), 0.1)
@@ -115,7 +123,9 @@ def test_before_the_first_state_there_is_no_torque(robot):
 
 
 def test_bad_commands_that_come_slowly_do_not_hold_for_long(robot):
-    guard = EffortGuard(robot.actuated, np.full(len(robot.actuated), 100.0), Loop(robot).safe, GuardSettings())
+    guard = EffortGuard(
+        robot.actuated, np.full(len(robot.actuated), 100.0), Loop(robot).safe, GuardSettings()
+    )
     guard.command(robot.actuated, np.ones(len(robot.actuated)), 0.0, 0.0)
     guard.output(0.0)
     for t in (0.03, 0.06):

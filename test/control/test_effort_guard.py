@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effort guard: nothing but finite torques within limits ever leaves it, and every fault stops it for good."""
 
 import numpy as np
@@ -6,7 +7,12 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.control.effort_guard import EffortGuard, GuardSettings, GuardStatus
 from humanoid_dynamics.control.safe_output import SafeTorques
-from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.errors import (
+    HumanoidDynamicsError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedRobotError,
+)
 
 NAMES = ("hip", "knee", "ankle")
 LIMITS = np.array([100.0, 50.0, 20.0])
@@ -15,7 +21,10 @@ DT = 0.002
 
 def make(**settings):
     return EffortGuard(
-        NAMES, LIMITS, SafeTorques(NAMES, LIMITS, kind="zero"), GuardSettings(**{"rate": 1e6, "period": DT, "bad_commands": 0} | settings)
+        NAMES,
+        LIMITS,
+        SafeTorques(NAMES, LIMITS, kind="zero"),
+        GuardSettings(**{"rate": 1e6, "period": DT, "bad_commands": 0} | settings),
     )
 
 
@@ -150,7 +159,11 @@ def test_whatever_comes_only_finite_torques_within_limits_leave():
     seen = set()
     for _ in range(4000):
         t += float(rng.choice([DT, DT, 0.0, 0.07]))
-        values = rng.normal(0.0, 80.0, 3) if rng.random() < 0.9 else rng.choice(pool, int(rng.integers(0, 6)))
+        values = (
+            rng.normal(0.0, 80.0, 3)
+            if rng.random() < 0.9
+            else rng.choice(pool, int(rng.integers(0, 6)))
+        )
         names = NAMES if rng.random() < 0.95 else tuple(rng.permutation(NAMES))
         if rng.random() < 0.5:
             guard.output(t)
@@ -161,7 +174,16 @@ def test_whatever_comes_only_finite_torques_within_limits_leave():
         assert np.all(np.abs(out.tau) <= LIMITS)
         if guard.fault and rng.random() < 0.5:
             guard.rearm(t)
-    assert {"PASSING", "LIMITED", "NOT_FINITE", "WRONG_SIZE", "REORDERED", "STALE", "STAMP_IN_PAST", "STAMP_IN_FUTURE"} <= seen
+    assert {
+        "PASSING",
+        "LIMITED",
+        "NOT_FINITE",
+        "WRONG_SIZE",
+        "REORDERED",
+        "STALE",
+        "STAMP_IN_PAST",
+        "STAMP_IN_FUTURE",
+    } <= seen
 
 
 def test_damping_takes_power_out_of_every_joint():
@@ -175,7 +197,9 @@ def test_damping_takes_power_out_of_every_joint():
 def test_gravity_hold_holds_and_fades():
     robot = hd.load_robot("human28")
     limits = robot.limits.effort[robot.actuated_v]
-    safe = SafeTorques(robot.actuated, limits, kind="gravity_hold", fade_out_duration=2.0, robot=robot)
+    safe = SafeTorques(
+        robot.actuated, limits, kind="gravity_hold", fade_out_duration=2.0, robot=robot
+    )
     positions = np.array([robot.posture[robot.joint(name).q][0] for name in robot.actuated])
     safe.observe(robot.actuated, positions, np.zeros(len(positions)))
     still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv)).tau

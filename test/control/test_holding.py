@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holding torques: what is sent while joint states come, stop coming, or are wrong."""
 
 import numpy as np
@@ -57,12 +58,17 @@ class TestHolding:
         for _ in range(5):
             positions = posture(human28) + 0.05 * rng.standard_normal(28)
             holding.observe(human28.actuated, positions)
-            expected = np.clip(asked(human28, positions).tau, -human28.limits.effort[human28.actuated_v], np.inf)
+            expected = np.clip(
+                asked(human28, positions).tau, -human28.limits.effort[human28.actuated_v], np.inf
+            )
             np.testing.assert_allclose(holding.command(0.0).tau, expected, atol=1e-9)
 
     def test_order_of_names_and_strangers_do_not_matter(self, human28, held):
         holding = HoldingTorques(human28)
-        names, positions = ["gripper", *reversed(human28.actuated)], np.concatenate(([np.nan], posture(human28)[::-1]))
+        names, positions = (
+            ["gripper", *reversed(human28.actuated)],
+            np.concatenate(([np.nan], posture(human28)[::-1])),
+        )
         assert holding.observe(names, positions)
         np.testing.assert_array_equal(holding.command(0.0).tau, held.command(0.0).tau)
 
@@ -71,7 +77,10 @@ class TestHolding:
         holding.observe(human28.actuated[:20], posture(human28)[:20])
         command = holding.command(0.0)
         assert command.status == "WAITING"
-        assert command.reason == f"no position yet of 8 joints: {', '.join(human28.actuated[20:24])}, ..."
+        assert (
+            command.reason
+            == f"no position yet of 8 joints: {', '.join(human28.actuated[20:24])}, ..."
+        )
         np.testing.assert_array_equal(command.tau, 0.0)
         holding.observe(human28.actuated[20:], posture(human28)[20:])
         np.testing.assert_array_equal(holding.command(0.0).tau, held.command(0.0).tau)
@@ -80,7 +89,9 @@ class TestHolding:
     def test_rule(self, human28, rule):
         holding = HoldingTorques(human28, rule)
         holding.observe(human28.actuated, posture(human28))
-        expected = hd.inverse_dynamics(human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule)
+        expected = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule
+        )
         np.testing.assert_allclose(holding.command(0.0).tau, expected.tau, atol=1e-9)
 
     @pytest.mark.parametrize("angle", [0.0, 1.0, 3.0, -2.5, 7.0])
@@ -96,7 +107,9 @@ class TestHolding:
         holding = HoldingTorques(robot)
         holding.observe(robot.actuated, posture(robot))
         np.testing.assert_allclose(
-            holding.command(0.0).tau, pin.rnea(robot.model, robot.data(), robot.posture, np.zeros(28), np.zeros(28)), atol=1e-9
+            holding.command(0.0).tau,
+            pin.rnea(robot.model, robot.data(), robot.posture, np.zeros(28), np.zeros(28)),
+            atol=1e-9,
         )
 
 
@@ -108,7 +121,15 @@ class TestTrouble:
 
     def test_fading(self, held):
         full = held.command(0.0).tau
-        for age, share in ((0.1, 1.0), (0.2, 0.8), (0.35, 0.5), (0.6, 0.0), (100.0, 0.0), (np.inf, 0.0), (np.nan, 0.0)):
+        for age, share in (
+            (0.1, 1.0),
+            (0.2, 0.8),
+            (0.35, 0.5),
+            (0.6, 0.0),
+            (100.0, 0.0),
+            (np.inf, 0.0),
+            (np.nan, 0.0),
+        ):
             command = held.command(age)
             np.testing.assert_allclose(command.tau, share * full, atol=1e-12)
             assert command.status == ("HOLDING" if age == 0.1 else "STALE")
@@ -160,7 +181,11 @@ class TestTrouble:
         assert np.all(np.abs(command.tau) <= limits)
 
     def test_huge_positions_are_refused(self):
-        robot = hd.load_robot(WHEEL.replace("continuous", "prismatic").replace("<limit ", '<limit lower="-1e300" upper="1e300" '))
+        robot = hd.load_robot(
+            WHEEL.replace("continuous", "prismatic").replace(
+                "<limit ", '<limit lower="-1e300" upper="1e300" '
+            )
+        )
         holding = HoldingTorques(robot)
         holding.observe(["turn"], np.array([0.5]))
         for position in (1e160, 1e308):
@@ -171,7 +196,9 @@ class TestTrouble:
         assert {"HOLDING", "WAITING", "STALE", "INFEASIBLE", "INVALID_INPUT"} == set(HoldingStatus)
 
     def test_joints_with_several_freedoms_are_refused_by_name(self):
-        with pytest.raises(UnsupportedRobotError, match="several degrees of freedom: left_hip, left_shoulder"):
+        with pytest.raises(
+            UnsupportedRobotError, match="several degrees of freedom: left_hip, left_shoulder"
+        ):
             HoldingTorques(hd.load_robot("human16"))
 
     def test_unknown_rule(self, human28):

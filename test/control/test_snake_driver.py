@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver of a snake inside a control loop: finds headings, keeps limits, tells what is wrong, never sends a bad number."""
 
 from dataclasses import replace
@@ -54,10 +55,17 @@ def drive(robot, n, start, heading, seconds, driver=None):
 
 
 @pytest.mark.parametrize(
-    ("n", "heading"), [pytest.param(5, 0.7, marks=pytest.mark.slow), pytest.param(5, -2.5, marks=pytest.mark.slow), (10, 1.5)]
+    ("n", "heading"),
+    [
+        pytest.param(5, 0.7, marks=pytest.mark.slow),
+        pytest.param(5, -2.5, marks=pytest.mark.slow),
+        (10, 1.5),
+    ],
 )
 def test_from_rest_and_straight_the_head_finds_its_heading(robots, n, heading):
-    heads, drives = drive(robots[n], n, SnakeState(np.zeros(n), np.zeros(2)), lambda _t: heading, 14.0)
+    heads, drives = drive(
+        robots[n], n, SnakeState(np.zeros(n), np.zeros(2)), lambda _t: heading, 14.0
+    )
     period = round(GAIT.period / PERIOD)
     assert heads[-period:].mean() == pytest.approx(heading, abs=0.02)
     assert max(np.abs(d.tau).max() for d in drives) <= GAIT.largest_torque * (1.0 + 1e-12)
@@ -78,7 +86,9 @@ def test_held_back_torques_use_the_grip_to_the_last_and_no_less_than_a_part_is_g
             assert np.abs(lam).max() == pytest.approx(0.6 * 9.81)
         else:
             assert np.abs(lam).max() > 0.6 * 9.81
-    assert [hold_grip(model, motion, size * np.ones(5), 0.6)[0] < 1.0 for size in (0.01, 100.0)] == [False, True]
+    assert [
+        hold_grip(model, motion, size * np.ones(5), 0.6)[0] < 1.0 for size in (0.01, 100.0)
+    ] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +101,9 @@ def test_held_back_torques_use_the_grip_to_the_last_and_no_less_than_a_part_is_g
 )
 def test_singular_shapes_are_crossed_without_a_bad_number(robots, shape):
     assert np.linalg.svd(compute_torque_map(SnakeModel.uniform(10), shape))[1][1] < 1e-9
-    heads, drives = drive(robots[10], 10, SnakeState(shape, [0.2, 0.1]), lambda t: 0.3 if t < 3.0 else -0.8, 14.0)
+    heads, drives = drive(
+        robots[10], 10, SnakeState(shape, [0.2, 0.1]), lambda t: 0.3 if t < 3.0 else -0.8, 14.0
+    )
     assert all(np.isfinite(d.tau).all() and np.isfinite(d.slip_margin) for d in drives)
     assert np.angle(np.exp(1j * heads[-400:].mean())) == pytest.approx(-0.8, abs=0.02)
 
@@ -106,7 +118,9 @@ def test_the_aim_follows_the_heading_the_short_way_and_no_faster_than_it_may(rob
 
 def test_time_that_runs_backwards_begins_anew(robots):
     driver = SnakeDriver(robots[5])
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), np.zeros(2)))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), np.zeros(2))
+    )
     first = driver.tick(0.0, q, v, 1.0)
     assert driver.tick(1.0, q, v).aim > first.aim
     again = driver.tick(0.0, q, v)
@@ -116,23 +130,37 @@ def test_time_that_runs_backwards_begins_anew(robots):
 
 def test_waiting_until_a_heading_comes_and_holding_the_last_one(robots):
     driver = SnakeDriver(robots[5])
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0])
+    )
     assert driver.tick(0.0, q, v).status == "WAITING"
     assert driver.tick(0.1, q, v, np.nan).status == "INVALID_INPUT"
     driven = driver.tick(0.2, q, v, 0.4)
     assert np.abs(driven.tau).max() > 0.0
     assert_allclose(driver.tick(0.2, q, v).tau, driven.tau)
     odd = driver.tick(0.2, q, v, np.inf)
-    assert (odd.status, odd.reason) == ("INVALID_INPUT", "the heading is inf; the last good one is kept")
+    assert (odd.status, odd.reason) == (
+        "INVALID_INPUT",
+        "the heading is inf; the last good one is kept",
+    )
     assert_allclose(odd.tau, driven.tau)
 
 
 def test_a_stale_state_fades_and_a_fresh_one_eases_in(robots):
     driver = SnakeDriver(robots[5], timeout=0.1, fade_out_duration=0.5)
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0])
+    )
     fresh = driver.tick(0.0, q, v, 1.0, age=0.1)
     assert fresh.status != "STALE"
-    for age, left in ((0.1 + 1e-9, 1.0), (0.35, 0.5), (0.6, 0.0), (9.0, 0.0), (np.inf, 0.0), (np.nan, 0.0)):
+    for age, left in (
+        (0.1 + 1e-9, 1.0),
+        (0.35, 0.5),
+        (0.6, 0.0),
+        (9.0, 0.0),
+        (np.inf, 0.0),
+        (np.nan, 0.0),
+    ):
         stale = driver.tick(0.5, q, v, 1.0, age=age)
         assert stale.status == "STALE"
         assert_allclose(stale.tau, left * fresh.tau, atol=1e-8)
@@ -142,7 +170,9 @@ def test_a_stale_state_fades_and_a_fresh_one_eases_in(robots):
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_bad_states_get_zero_torques_and_a_status(robots, value):
     driver = SnakeDriver(robots[5])
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0])
+    )
     broken = v.copy()
     broken[2] = value
     answer = driver.tick(0.0, q, broken, 1.0)
@@ -154,7 +184,9 @@ def test_bad_states_get_zero_torques_and_a_status(robots, value):
 def test_all_torques_are_scaled_down_together_to_the_weakest_motor(robots):
     robot = robots[5]
     weak = replace(robot, limits=replace(robot.limits, effort=np.full(robot.nv, 1e-3)))
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), np.zeros(2)))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), np.zeros(2))
+    )
     drivers = [SnakeDriver(each, ease=0.5) for each in (robot, weak)]
     for driver in drivers:
         driver.tick(0.0, q, v, 2.0)
@@ -166,7 +198,9 @@ def test_all_torques_are_scaled_down_together_to_the_weakest_motor(robots):
 
 
 def test_a_wheel_that_will_slip_is_named(robots):
-    q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), [0.6, 1.0]))
+    q, v = to_robot_state(
+        SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), [0.6, 1.0])
+    )
     answer = SnakeDriver(robots[5], friction=0.02).tick(0.0, q, v, 0.0)
     assert answer.status == "SLIPPING"
     worst = int(np.argmax(np.abs(answer.side_forces)))
@@ -178,11 +212,15 @@ def test_predicted_side_forces_are_those_of_the_motion(robots):
     model, state = SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), [0.5, 1.0])
     answer = SnakeDriver(robots[5]).tick(0.0, *to_robot_state(model, state), 0.0)
     u_dot = forward_dynamics(model, state, answer.tau).u_dot
-    assert_allclose(answer.side_forces, compute_side_forces(model, state, answer.tau, u_dot).lam, atol=1e-12)
+    assert_allclose(
+        answer.side_forces, compute_side_forces(model, state, answer.tau, u_dot).lam, atol=1e-12
+    )
 
 
 def test_what_cannot_be_driven_is_refused(robots):
-    with pytest.raises(UnsupportedRobotError, match="requires two or more joints, each with a motor"):
+    with pytest.raises(
+        UnsupportedRobotError, match="requires two or more joints, each with a motor"
+    ):
         SnakeDriver(robots[2])
     with pytest.raises(UnsupportedRobotError, match="a robot without wheels"):
         SnakeDriver(load_robot("biped7"))

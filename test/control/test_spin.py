@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hip strategy of the balance law: what the soles cannot give, the spin of the body gives."""
 
 import numpy as np
@@ -20,13 +21,25 @@ def ask(robot, speed, compiled=False):
     law = WholeBodyLaw(robot, compiled=compiled)
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     data = robot.data()
-    J = np.vstack([pin.computeFrameJacobian(robot.model, data, q, robot.surface(name).frame) for name in robot.stance])
+    J = np.vstack(
+        [
+            pin.computeFrameJacobian(robot.model, data, q, robot.surface(name).frame)
+            for name in robot.stance
+        ]
+    )
     pin.jacobianCenterOfMass(robot.model, data, q)
     rows = np.vstack((J, data.Jcom))
     v = np.linalg.lstsq(rows, np.concatenate((np.zeros(len(J)), [speed, 0.0, 0.0])), rcond=None)[0]
-    a = law.accelerate(q, v, Wanted(robot.posture, np.zeros(robot.nv), np.zeros(robot.nv)), (True, True))
+    a = law.accelerate(
+        q, v, Wanted(robot.posture, np.zeros(robot.nv), np.zeros(robot.nv)), (True, True)
+    )
     pin.computeCentroidalMomentumTimeVariation(robot.model, data, q, v, a)
-    return law, a, np.concatenate((data.dhg.linear, data.dhg.angular)) / robot.mass, data.com[0].copy()
+    return (
+        law,
+        a,
+        np.concatenate((data.dhg.linear, data.dhg.angular)) / robot.mass,
+        data.com[0].copy(),
+    )
 
 
 def pressure_of(rates, com):
@@ -39,7 +52,9 @@ def pressure_of(rates, com):
 def test_the_ground_is_asked_to_push_inside_the_soles(robot, speed):
     law, _, rates, com = ask(robot, speed)
     assert pressure_of(rates, com) == pytest.approx(law.pressure[0], abs=0.01)
-    assert rates[0] < -GRAVITY / com[2] * (law.pressure[0] - com[0]) - 0.05  # slower than the soles alone could make it
+    assert (
+        rates[0] < -GRAVITY / com[2] * (law.pressure[0] - com[0]) - 0.05
+    )  # slower than the soles alone could make it
 
 
 def test_a_body_that_stands_is_not_turned(robot):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables in the documents are what the code says."""
 
 import importlib.util
@@ -21,7 +22,10 @@ def generate():
 
 
 def test_tables_are_up_to_date():
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH")))),
+    }
     command = [sys.executable, PROJECT / "docs" / "generate.py", "--check"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -35,7 +39,11 @@ def test_check_finds_a_changed_table(generate):
 
 
 def test_every_table_is_used(generate):
-    used = {match[2] for page in generate.PAGES for match in generate.TABLE.finditer((PROJECT / page).read_text(encoding="utf-8"))}
+    used = {
+        match[2]
+        for page in generate.PAGES
+        for match in generate.TABLE.finditer((PROJECT / page).read_text(encoding="utf-8"))
+    }
     assert used == set(generate.TABLES)
 
 
@@ -51,7 +59,11 @@ def test_row_of_a_robot_that_is_not_installed_is_kept(generate, monkeypatch):
 def test_table_of_nodes_holds_every_name(generate):
     table = generate.build_nodes("")
     for node, interface in generate.INTERFACES.items():
-        names = [*(t.name for t in interface.topics), *interface.statuses, *(e.name for e in generate.fields(generate.CONFIGS[node]))]
+        names = [
+            *(t.name for t in interface.topics),
+            *interface.statuses,
+            *(e.name for e in generate.fields(generate.CONFIGS[node])),
+        ]
         assert [name for name in names if f"`{name}`" not in table] == []
         assert [s.name for s in interface.services if f"`~/{s.name}`" not in table] == []
 

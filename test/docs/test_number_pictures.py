@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of the documents carry the numbers they were drawn from, which are still those of the code."""
 
 import human_steps
@@ -21,7 +22,9 @@ def test_picture_is_what_the_code_says(name):
 
 def test_every_picture_has_a_place():
     assert {path.name for path in pictures.IMAGES.iterdir()} >= set(pictures.PICTURES)
-    pages = "".join(path.read_text(encoding="utf-8") for path in pictures.IMAGES.parent.glob("*.md"))
+    pages = "".join(
+        path.read_text(encoding="utf-8") for path in pictures.IMAGES.parent.glob("*.md")
+    )
     assert all(f"(images/{name})" in pages for name in pictures.PICTURES)
 
 
@@ -50,11 +53,17 @@ def test_double_supports_are_cut_from_two_feet():
     for step in (first, second):
         assert step.duration == pytest.approx(0.18)
         assert (np.diff(step.share) > 0.0).all()
-        assert np.abs(step.share - (0.05 + 0.9 * step.u)).max() < 1e-12  # 20 N of 600 N cut a sample off at each end
-        assert human_steps.miss(step, "linear") == pytest.approx(np.sqrt(np.mean((0.05 - 0.1 * step.u) ** 2)))
+        assert (
+            np.abs(step.share - (0.05 + 0.9 * step.u)).max() < 1e-12
+        )  # 20 N of 600 N cut a sample off at each end
+        assert human_steps.miss(step, "linear") == pytest.approx(
+            np.sqrt(np.mean((0.05 - 0.1 * step.u) ** 2))
+        )
         assert human_steps.miss(step, "quintic") > 0.06
     assert first.step_time == pytest.approx(1.0)
-    late = human_steps.find_double_supports("X", times[55:], np.array([left, right])[:, 55:], places[:, 55:])
+    late = human_steps.find_double_supports(
+        "X", times[55:], np.array([left, right])[:, 55:], places[:, 55:]
+    )
     assert len(late) == 1
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the documents tell a reader to type works, and what they say it prints is what it prints."""
 
 import contextlib
@@ -32,7 +33,10 @@ def code(path):
     text = read(path)
     fenced = re.findall(r"^ *```[a-z]*\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
     plain = re.sub(r"^ *```[a-z]*\n.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    return [*(line for block in fenced for line in block.splitlines()), *re.findall(r"`([^`\n]+)`", plain)]
+    return [
+        *(line for block in fenced for line in block.splitlines()),
+        *re.findall(r"`([^`\n]+)`", plain),
+    ]
 
 
 def run_python(block):
@@ -68,7 +72,12 @@ def test_python_of_every_page_runs(path):
 def test_first_screen_holds_what_one_needs_first():
     lines = read(README).splitlines()[:FIRST_SCREEN]
     text = "\n".join(lines)
-    for needed in ("make demo", "make test", "import humanoid_dynamics as hd", "ros2 launch humanoid_dynamics"):
+    for needed in (
+        "make demo",
+        "make test",
+        "import humanoid_dynamics as hd",
+        "ros2 launch humanoid_dynamics",
+    ):
         assert needed in text, f"{needed!r} is not in the first {FIRST_SCREEN} lines"
     assert lines[0] == "# humanoid_dynamics"
 
@@ -82,7 +91,9 @@ def test_relative_links_lead_somewhere(path):
         file, _, fragment = target.partition("#")
         page = (path.parent / file).resolve() if file else path
         assert page.exists(), f"{path.name} links to {target}"
-        assert not fragment or fragment in anchors(page), f"{path.name} links to {target}; headings: {sorted(anchors(page))}"
+        assert not fragment or fragment in anchors(page), (
+            f"{path.name} links to {target}; headings: {sorted(anchors(page))}"
+        )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -90,12 +101,23 @@ def test_modules_that_pages_name_are_there(path):
     """As `shapes.py` or with rooms before it; `<name>.py` and the like stand for any."""
     files = [
         file
-        for folder in ("humanoid_dynamics", "benchmarks", "docs", "test", "tools", "examples", "urdf", "launch")
+        for folder in (
+            "humanoid_dynamics",
+            "benchmarks",
+            "docs",
+            "test",
+            "tools",
+            "examples",
+            "urdf",
+            "launch",
+        )
         for file in (PROJECT / folder).rglob("*.py")
     ]
     known = {f"/{file.relative_to(PROJECT).as_posix()}" for file in (*files, PROJECT / "setup.py")}
     for name in re.findall(r"`(?:\.\./)?(\w[\w/]*(?:\.launch)?\.py)`", read(path)):
-        assert any(file.endswith(f"/{name}") for file in known) or name == "GRAPH.launch.py", f"{path.name} names {name}"
+        assert any(file.endswith(f"/{name}") for file in known) or name == "GRAPH.launch.py", (
+            f"{path.name} names {name}"
+        )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -121,12 +143,17 @@ def test_launch_files_and_their_arguments_exist(path):
     for line in code(path):
         for file, arguments in re.findall(r"ros2 launch humanoid_dynamics (\S+)(.*)", line):
             assert (PROJECT / "launch" / file).is_file() or file == "GRAPH.launch.py"
-            declared = load_graph("demo" if file == "GRAPH.launch.py" else file.partition(".")[0]).arguments
+            declared = load_graph(
+                "demo" if file == "GRAPH.launch.py" else file.partition(".")[0]
+            ).arguments
             assert set(re.findall(r"(\w+):=", arguments)) <= set(declared)
 
 
 def test_extras_of_the_readme_are_those_of_the_package():
     setup = read(PROJECT / "setup.py")
-    declared = {*re.findall(r'^    "(\w+)": \[', setup, re.MULTILINE), *re.findall(r'^EXTRAS\["(\w+)"\]', setup, re.MULTILINE)}
+    declared = {
+        *re.findall(r'^    "(\w+)": \[', setup, re.MULTILINE),
+        *re.findall(r'^EXTRAS\["(\w+)"\]', setup, re.MULTILINE),
+    }
     sentence = re.search(r"Extras: (.*?)\.\n", read(README), re.DOTALL)[1]
     assert set(re.findall(r"`(\w+)`", sentence)) == declared

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every citation leads to a reference, and every reference is cited."""
 
 import ast
@@ -45,7 +46,9 @@ def find_in_python(source):
 
 def read_page(path):
     """Return a page without its code, whose brackets are not citations, and without the headings that define keys."""
-    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
     return re.sub(rf"`[^`\n]*`|^### \[{KEY}\]$", "", text, flags=re.MULTILINE)
 
 
@@ -56,19 +59,27 @@ def citations():
 
 
 def _find_citations():
-    scripts = [path for folder in ("humanoid_dynamics", "urdf", "launch", "docs", "test") for path in (PROJECT / folder).rglob("*.py")]
+    scripts = [
+        path
+        for folder in ("humanoid_dynamics", "urdf", "launch", "docs", "test")
+        for path in (PROJECT / folder).rglob("*.py")
+    ]
     for path in scripts:
         yield from ((key, path) for key in find_in_python(path.read_text(encoding="utf-8")))
     for path in (*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")):
         yield from ((key, path) for key in find_in_prose(read_page(path)))
     for path in (PROJECT / "config").rglob("*.yaml"):
-        comments = "\n".join(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+        comments = "\n".join(
+            line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")
+        )
         yield from ((key, path) for key in WITH_PLACE.findall(comments))
 
 
 def test_every_citation_is_defined():
     known = set(defined_keys())
-    unknown = sorted(f"{path.relative_to(PROJECT)}: [{key}]" for key, path in citations() if key not in known)
+    unknown = sorted(
+        f"{path.relative_to(PROJECT)}: [{key}]" for key, path in citations() if key not in known
+    )
     assert not unknown, f"not in docs/references.md: {unknown}"
 
 
@@ -85,8 +96,14 @@ def test_no_key_is_defined_twice():
 
 @pytest.mark.parametrize("paper", sorted(PAPERS))
 def test_every_paper_has_errata_with_a_reason(paper):
-    section = re.split(r"^###? ", REFERENCES.read_text(encoding="utf-8").partition(f"### [{paper}]\n")[2], flags=re.MULTILINE)[0]
-    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("|")]
+    section = re.split(
+        r"^###? ",
+        REFERENCES.read_text(encoding="utf-8").partition(f"### [{paper}]\n")[2],
+        flags=re.MULTILINE,
+    )[0]
+    rows = [
+        re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("|")
+    ]
     assert [cell.strip() for cell in rows[0]] == ["where", "printed", "right", "how one sees it"]
     assert len(rows) > 3
     assert all(len(row) == 4 and all(cell.strip() for cell in row) for row in rows)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The YAML on the page about robots is read as it is, and the robot of its five steps stands."""
 
 import re
@@ -41,7 +42,9 @@ def test_robot_of_the_five_steps_stands(tmp_path):
     answer = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv))
     assert answer.certificate.status == "OK"
     weight = robot.mass * 9.81
-    assert sum(wrench.normal_force for wrench in answer.wrenches.values()) == pytest.approx(weight, abs=1e-9 * weight)
+    assert sum(wrench.normal_force for wrench in answer.wrenches.values()) == pytest.approx(
+        weight, abs=1e-9 * weight
+    )
     assert robot.model.armature[robot.joint("left_knee").v] == pytest.approx([0.02], abs=0.0)
     assert robot.link_frame("l_ankle") == robot.link_frame("left_foot")
     assert robot.link_frame("gaze") == robot.control_points["pelvis"].frame

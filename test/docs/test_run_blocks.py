@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command of every page runs, or says why it does not."""
 
 import re
@@ -11,7 +12,14 @@ RUN = list(dict.fromkeys(command.runs for command in COMMANDS if command.runs))
 
 def test_pages_have_commands():
     assert len(COMMANDS) > 80
-    assert {command.page for command in COMMANDS} >= {"README.md", "commands.md", "ros.md", "page.md", "snake.md", "batches.md"}
+    assert {command.page for command in COMMANDS} >= {
+        "README.md",
+        "commands.md",
+        "ros.md",
+        "page.md",
+        "snake.md",
+        "batches.md",
+    }
 
 
 def test_what_is_changed_or_left_out_says_why():

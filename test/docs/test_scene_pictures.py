@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of scenes: all there, small, and made by the one command."""
 
 from pathlib import Path
@@ -53,4 +54,6 @@ def test_every_look_and_every_reading_is_of_a_scene(pictures):
     import scene_pictures
 
     assert set(scene_pictures.LOOKS) <= set(scene_names())
-    assert set(yaml.safe_load((PROJECT / "docs" / "scenes.yaml").read_text(encoding="utf-8"))) <= set(scene_names())
+    assert set(
+        yaml.safe_load((PROJECT / "docs" / "scenes.yaml").read_text(encoding="utf-8"))
+    ) <= set(scene_names())

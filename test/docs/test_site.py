@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All pages build into a site without a warning, and tell all there is to tell."""
 
 import os
@@ -17,17 +18,42 @@ PROJECT = Path(__file__).resolve().parents[2]
 DOCS = PROJECT / "docs"
 
 
-@pytest.mark.skipif(any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")), reason="the extra docs is not installed")
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")),
+    reason="the extra docs is not installed",
+)
 def test_site_builds_without_a_warning(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))}
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", "docs", ".", str(tmp_path)]
-    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH")))),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "-c",
+        "docs",
+        ".",
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "inverse_dynamics" in (tmp_path / "docs" / "reference.html").read_text(encoding="utf-8")
 
 
 def test_every_page_is_in_the_index():
-    named = set(re.findall(r"^(?:\.\./)?([\w]+)$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(
+        re.findall(
+            r"^(?:\.\./)?([\w]+)$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     assert {path.stem for path in DOCS.glob("*.md")} - {"index"} <= named
     assert {"README", "CONTRIBUTING"} <= named
 
@@ -45,7 +71,11 @@ def test_a_message_is_really_made(name):
 
 
 def test_every_error_has_a_remedy():
-    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.HumanoidDynamicsError)}
+    kinds = {
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.HumanoidDynamicsError)
+    }
     assert kinds - {"HumanoidDynamicsError"} == set(refusals.REFUSALS)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Legs with closed loops, from URDF and YAML: they close, tell their mobility, and their motor torques do what was asked."""
 
 from pathlib import Path
@@ -43,7 +44,11 @@ def closed_motion(mechanism, seed):
     mechanism.place(closed.q)
     v = mechanism.null_space.Gamma @ (0.3 * rng.normal(size=mechanism.nu))
     mechanism.update(closed.q, v)
-    return closed.q, v, mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu) + mechanism.null_space.beta
+    return (
+        closed.q,
+        v,
+        mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu) + mechanism.null_space.beta,
+    )
 
 
 def accelerate(mechanism, q, v, tau):
@@ -61,7 +66,13 @@ def accelerate(mechanism, q, v, tau):
         if surface.name in mechanism.constraints:
             frame = model.frames[surface.frame]
             models.append(
-                pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL_WORLD_ALIGNED)
+                pin.RigidConstraintModel(
+                    pin.ContactType.CONTACT_6D,
+                    model,
+                    frame.parentJoint,
+                    frame.placement,
+                    pin.LOCAL_WORLD_ALIGNED,
+                )
             )
     works = pin.StdVec_RigidConstraintData()
     for contact in models:
@@ -69,7 +80,11 @@ def accelerate(mechanism, q, v, tau):
     pin.initConstraintDynamics(model, data, models, works)
     force = np.zeros(robot.nv)
     force[robot.actuated_v] = tau
-    return np.array(pin.constraintDynamics(model, data, q, v, force, models, works, pin.ProximalSettings(1e-14, 1e-8, 20)))
+    return np.array(
+        pin.constraintDynamics(
+            model, data, q, v, force, models, works, pin.ProximalSettings(1e-14, 1e-8, 20)
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +112,9 @@ def test_motors_are_the_generalized_coordinates_of_digit():
     assert {mechanism.robot.coordinates[index] for index in indep} == set(mechanism.robot.actuated)
 
 
-@pytest.mark.parametrize(("root", "standing", "redundancy"), [("fixed", False, 0), ("free_flyer", True, 6)])
+@pytest.mark.parametrize(
+    ("root", "standing", "redundancy"), [("fixed", False, 0), ("free_flyer", True, 6)]
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_motor_torques_of_digit_give_the_acceleration_asked_for(root, standing, redundancy, seed):
     mechanism = mechanism_of(DIGIT, root, standing=standing)
@@ -126,10 +143,14 @@ def test_digit_stands_on_its_soles():
     mechanism = mechanism_of(DIGIT, "free_flyer", standing=True)
     robot, rest = mechanism.robot, np.zeros(mechanism.robot.nv)
     answer = solve_inverse(mechanism, robot.posture, rest, rest)
-    normal = [answer.lam[mechanism.constraints.rows_of(foot)][2] for foot in ("left_foot", "right_foot")]
+    normal = [
+        answer.lam[mechanism.constraints.rows_of(foot)][2] for foot in ("left_foot", "right_foot")
+    ]
     assert np.isclose(sum(normal), 9.81 * robot.mass, rtol=1e-9)
     assert min(normal) > 0.4 * sum(normal)
-    np.testing.assert_allclose(accelerate(mechanism, robot.posture, rest, answer.tau), 0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        accelerate(mechanism, robot.posture, rest, answer.tau), 0.0, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -139,7 +160,9 @@ def test_loops_eliminated_leave_a_balance_that_rules_can_work_on(seed):
     robot = whole.robot
     q, v, a = closed_motion(whole, seed)
     expected = solve_inverse(whole, q, v, a)
-    soles = np.vstack([whole.J[whole.constraints.rows_of(foot)] for foot in ("left_foot", "right_foot")])
+    soles = np.vstack(
+        [whole.J[whole.constraints.rows_of(foot)] for foot in ("left_foot", "right_foot")]
+    )
     loops = Mechanism(robot)
     balance = reduce_balance(loops, q, v, a, soles)
     assert balance.motion_residual < 1e-9

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs every layer has to survive: nothing to constrain, nothing to move, nothing to drive, no inertia, wrong sizes."""
 
 import dataclasses
@@ -6,7 +7,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from figures import four_bar, four_bar_posture
-from mechanisms import Tree, random_configuration, random_inertia, random_pose, random_tree, rod, translation
+from mechanisms import (
+    Tree,
+    random_configuration,
+    random_inertia,
+    random_pose,
+    random_tree,
+    rod,
+    translation,
+)
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
@@ -31,14 +40,26 @@ HERE = pin.SE3.Identity()
 def box(surfaces=True):
     corners = np.array([[0.1, 0.05, 0], [-0.1, 0.05, 0], [-0.1, -0.05, 0], [0.1, -0.05, 0]])
     sole = ContactSurface("sole", "box", 0, translation(z=-0.1), corners)
-    tree = Tree().add("box", pin.JointModelFreeFlyer(), inertia=pin.Inertia(3.0, np.zeros(3), np.diag([0.02, 0.03, 0.04])))
+    tree = Tree().add(
+        "box",
+        pin.JointModelFreeFlyer(),
+        inertia=pin.Inertia(3.0, np.zeros(3), np.diag([0.02, 0.03, 0.04])),
+    )
     return tree.robot(surfaces={"sole": sole} if surfaces else {})
 
 
 def test_a_single_coordinate_under_a_loop():
     robot = Tree().add("door", pin.JointModelRZ(), inertia=rod(1.0, 2.0)).robot()
     mechanism = Mechanism(
-        robot, [build_loop(robot, LoopClosure("latch", "spherical", "door", translation(1.0), "world", translation(1.0)))]
+        robot,
+        [
+            build_loop(
+                robot,
+                LoopClosure(
+                    "latch", "spherical", "door", translation(1.0), "world", translation(1.0)
+                ),
+            )
+        ],
     )
     answer = solve_forward(mechanism, np.zeros(1), np.zeros(1), np.array([3.0]))
     assert mechanism.nu == 0
@@ -65,14 +86,18 @@ def test_contacts_that_repeat_each_other_share_the_load():
     assert (mechanism.null_space.rank, mechanism.constraints.size) == (6, 18)
     assert answer.status is DynamicsStatus.INDETERMINATE
     np.testing.assert_allclose(answer.a, 0.0, atol=1e-12)
-    total = sum(answer.lam[mechanism.constraints.rows_of(name)][2] for name in mechanism.constraints.names)
+    total = sum(
+        answer.lam[mechanism.constraints.rows_of(name)][2] for name in mechanism.constraints.names
+    )
     assert np.isclose(total, 3.0 * 9.81)
 
 
 def test_landing_is_an_event():
     robot = box()
     mechanism = Mechanism(robot, [])
-    change = apply_events(mechanism, State(robot.posture, np.array([0.5, 0, -1.0, 0, 0.3, 0])), [Touch("sole")])
+    change = apply_events(
+        mechanism, State(robot.posture, np.array([0.5, 0, -1.0, 0, 0.3, 0])), [Touch("sole")]
+    )
     np.testing.assert_allclose(change.state.v, 0.0, atol=1e-12)
     assert mechanism.constraints.names == ("sole",)
     lifted = robot.posture + np.array([0, 0, 0.01, 0, 0, 0, 0])
@@ -90,11 +115,17 @@ def test_contact_on_a_link_that_cannot_move_is_dropped_with_a_warning():
     mechanism = Mechanism(robot, [block])
     assert mechanism.constraints.size == 0
     assert mechanism.constraints.notices[0].severity == "warning"
-    np.testing.assert_allclose(solve_forward(mechanism, np.zeros(1), np.zeros(1), np.zeros(1)).lam, np.zeros(0))
+    np.testing.assert_allclose(
+        solve_forward(mechanism, np.zeros(1), np.zeros(1), np.zeros(1)).lam, np.zeros(0)
+    )
 
 
 def massless_chain():
-    tree = Tree().add("arm", pin.JointModelRZ(), inertia=rod(1.0, 1.0)).add("ghost", pin.JointModelRY(), parent="arm", X=translation(1.0))
+    tree = (
+        Tree()
+        .add("arm", pin.JointModelRZ(), inertia=rod(1.0, 1.0))
+        .add("ghost", pin.JointModelRY(), parent="arm", X=translation(1.0))
+    )
     return tree.robot()
 
 
@@ -107,14 +138,21 @@ def test_motion_without_inertia_is_named_or_the_smallest_is_taken():
     answer = solve_forward(Mechanism(robot), zero, np.array([1.0, 0.0]), zero)
     assert np.isfinite(answer.a).all()
     np.testing.assert_allclose(answer.a, 0.0, atol=1e-9)
-    assert solve_inverse(Mechanism(named), zero, zero, np.array([1.0, 5.0])).status is DynamicsStatus.OK
-    np.testing.assert_allclose(solve_impact(Mechanism(robot), zero, np.array([1.0, 0.0])).v_plus, (1.0, 0.0), atol=1e-12)
+    assert (
+        solve_inverse(Mechanism(named), zero, zero, np.array([1.0, 5.0])).status
+        is DynamicsStatus.OK
+    )
+    np.testing.assert_allclose(
+        solve_impact(Mechanism(robot), zero, np.array([1.0, 0.0])).v_plus, (1.0, 0.0), atol=1e-12
+    )
 
 
 def test_a_massless_link_that_the_loop_carries_along_does_no_harm():
     robot = massless_chain()
     mechanism = Mechanism(dataclasses.replace(robot, inertialess=("ghost",)))
-    mechanism.constraints.add(build_loop(robot, LoopClosure("stiff", "fixed", "ghost", HERE, "arm", translation(1.0))))
+    mechanism.constraints.add(
+        build_loop(robot, LoopClosure("stiff", "fixed", "ghost", HERE, "arm", translation(1.0)))
+    )
     answer = solve_forward(mechanism, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))
     np.testing.assert_allclose(answer.a, (3.0, 0.0), atol=1e-9)  # m l^2 / 3
 
@@ -153,21 +191,37 @@ def test_bad_numbers_do_not_stay():
         assert solve_forward(mechanism, bad, v, tau).status is DynamicsStatus.INVALID_INPUT
         assert solve_inverse(mechanism, bad, v, v).status is DynamicsStatus.INVALID_INPUT
         assert close_position(mechanism, bad).status is DynamicsStatus.INVALID_INPUT
-    np.testing.assert_array_equal(solve_forward(mechanism, q, v, tau).a, solve_forward(fresh, q, v, tau).a)
+    np.testing.assert_array_equal(
+        solve_forward(mechanism, q, v, tau).a, solve_forward(fresh, q, v, tau).a
+    )
 
 
 def test_inputs_are_not_changed_and_answers_are_read_only():
     rng = np.random.default_rng(0)
     robot = random_tree(rng, 6)
     mechanism = Mechanism(robot)
-    q, v, a = random_configuration(robot.model, rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    q, v, a = (
+        random_configuration(robot.model, rng),
+        rng.normal(size=robot.nv),
+        rng.normal(size=robot.nv),
+    )
     tau, force = rng.normal(size=len(mechanism.actuated)), rng.normal(size=robot.nv)
     before = [values.copy() for values in (q, v, a, tau, force)]
-    forward, inverse = solve_forward(mechanism, q, v, tau, force), solve_inverse(mechanism, q, v, a, force=force)
+    forward, inverse = (
+        solve_forward(mechanism, q, v, tau, force),
+        solve_inverse(mechanism, q, v, a, force=force),
+    )
     solve_impact(mechanism, q, v), project_velocity(mechanism, q, v)
     for values, copy in zip((q, v, a, tau, force), before, strict=True):
         np.testing.assert_array_equal(values, copy)
-    for values in (forward.a, forward.lam, inverse.tau, inverse.tau_G, inverse.lam, inverse.unsupported):
+    for values in (
+        forward.a,
+        forward.lam,
+        inverse.tau,
+        inverse.tau_G,
+        inverse.lam,
+        inverse.unsupported,
+    ):
         assert not values.flags.writeable
     kept = forward.a.copy()
     solve_forward(mechanism, q, -v, -tau)
@@ -192,21 +246,38 @@ def test_torques_from_the_small_system_are_those_of_the_whole(seed):
     for k in range(8):
         axis = rng.normal(size=3)
         joint = pin.JointModelRevoluteUnaligned(axis / np.linalg.norm(axis))
-        tree.add(f"l{k}", joint, parent=f"l{k - 1}" if k else "world", X=random_pose(rng), inertia=random_inertia(rng))
+        tree.add(
+            f"l{k}",
+            joint,
+            parent=f"l{k - 1}" if k else "world",
+            X=random_pose(rng),
+            inertia=random_inertia(rng),
+        )
     robot = tree.robot(actuated=[f"l{k}" for k in range(1, 8)])
     q = rng.normal(size=8)
     data = robot.data()
     pin.forwardKinematics(robot.model, data, q)
-    mechanism = Mechanism(robot, [build_loop(robot, LoopClosure("tip", "spherical", "l7", HERE, "world", data.oMi[8]))])
+    mechanism = Mechanism(
+        robot,
+        [build_loop(robot, LoopClosure("tip", "spherical", "l7", HERE, "world", data.oMi[8]))],
+    )
     weight = rng.uniform(0.1, 10.0, 7)
     for cost in (None, weight):
-        answer = solve_inverse(mechanism, q, np.zeros(8), mechanism.null_space.beta * 0, weight=cost)
+        answer = solve_inverse(
+            mechanism, q, np.zeros(8), mechanism.null_space.beta * 0, weight=cost
+        )
         S = mechanism.null_space.Gamma[mechanism.actuated]
         root = np.ones(7) if cost is None else np.sqrt(cost)
         expected = np.linalg.pinv(S.T / root) @ answer.tau_G / root
         np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1 + np.abs(expected).max()))
-        np.testing.assert_allclose(S.T @ answer.tau, answer.tau_G, atol=1e-10 * (1 + np.abs(answer.tau_G).max()))
-        left = mechanism.tree_torque(np.zeros(8)) - mechanism.spread(answer.tau) - mechanism.J.T @ answer.lam
+        np.testing.assert_allclose(
+            S.T @ answer.tau, answer.tau_G, atol=1e-10 * (1 + np.abs(answer.tau_G).max())
+        )
+        left = (
+            mechanism.tree_torque(np.zeros(8))
+            - mechanism.spread(answer.tau)
+            - mechanism.J.T @ answer.lam
+        )
         np.testing.assert_allclose(left, 0.0, atol=1e-9 * (1 + np.abs(answer.lam).max()))
         assert mechanism.pattern.complete
     shared = np.isin(mechanism.actuated, mechanism.null_space.dep)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction of joints: one switch, on by default, for the library, the subsystems and the controller."""
 
 from dataclasses import replace
@@ -34,21 +35,32 @@ def test_torques_overcome_friction_unless_it_is_switched_off(rubbing, moving):
     for rule in ("transition", "recommended_transition"):
         asked = {"contacts": rubbing.stance, "rule": rule}
         off = hd.inverse_dynamics(rubbing, state, a, joint_friction=False, **asked)
-        np.testing.assert_allclose(hd.inverse_dynamics(rubbing, state, a, **asked).tau - off.tau, friction, atol=1e-8)
+        np.testing.assert_allclose(
+            hd.inverse_dynamics(rubbing, state, a, **asked).tau - off.tau, friction, atol=1e-8
+        )
         prepared = InverseDynamics(rubbing, rubbing.stance, rule, compiled=False)
-        np.testing.assert_allclose(prepared.solve(state.q, state.v, a).tau - off.tau, friction, atol=1e-8)
+        np.testing.assert_allclose(
+            prepared.solve(state.q, state.v, a).tau - off.tau, friction, atol=1e-8
+        )
 
 
 def test_limits_hold_for_torques_with_friction(rubbing, moving):
     state, a = moving
-    answer = hd.inverse_dynamics(replace(rubbing, friction=1e3 * (np.arange(rubbing.nv) >= 6)), state, a, rule="transition_limited")
+    answer = hd.inverse_dynamics(
+        replace(rubbing, friction=1e3 * (np.arange(rubbing.nv) >= 6)),
+        state,
+        a,
+        rule="transition_limited",
+    )
     assert np.all(np.abs(answer.tau) <= rubbing.limits.effort[rubbing.actuated_v] * (1.0 + 1e-9))
     assert answer.certificate.status != "OK"
 
 
 def test_subsystems_count_the_same_friction(rubbing, moving):
     state, a = moving
-    on, off = (solve_subsystems(rubbing, state, a, joint_friction=switch).tau for switch in (True, False))
+    on, off = (
+        solve_subsystems(rubbing, state, a, joint_friction=switch).tau for switch in (True, False)
+    )
     np.testing.assert_allclose(on - off, compute_joint_friction(rubbing, state.v), atol=1e-9)
 
 
@@ -56,7 +68,9 @@ def test_the_controller_has_the_switch(rubbing):
     """Its friction is that of the velocity it is asked for."""
     found = {}
     for switch in (True, False):
-        controller = BalanceController(rubbing, BalanceSettings(joint_friction=switch, contact_source="assumed"))
+        controller = BalanceController(
+            rubbing, BalanceSettings(joint_friction=switch, contact_source="assumed")
+        )
         names = rubbing.actuated
         q = np.array([rubbing.posture[rubbing.joint(name).q.start] for name in names])
         rows = {"positions": np.array([q, q + 0.04]), "velocities": np.full((2, len(names)), 0.04)}
@@ -65,8 +79,12 @@ def test_the_controller_has_the_switch(rubbing):
             assert controller.observe_joints(names, q, np.zeros(len(names)), t, t)
             found[switch] = controller.command(t)
             if not controller.reference.begun:
-                assert controller.reference.put_joints(names, [0, 10**9], rows), controller.reference.fault
+                assert controller.reference.put_joints(names, [0, 10**9], rows), (
+                    controller.reference.fault
+                )
     way = found[True].tau - found[False].tau
-    friction = compute_joint_friction(rubbing, controller.reference.at(0.004).v, 0.03)[rubbing.actuated_v]
+    friction = compute_joint_friction(rubbing, controller.reference.at(0.004).v, 0.03)[
+        rubbing.actuated_v
+    ]
     assert np.abs(friction).min() > 0.5
     np.testing.assert_allclose(way, friction, atol=1e-6)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report of mobility: counts, singular motors, internal forces, open loops."""
 
 from dataclasses import replace
@@ -42,8 +43,12 @@ def test_counts_of_the_bundled_robots(name):
     assert len(report.dependent) == report.rank
     assert len(report.singular_values) == min(report.rows, report.freedoms)
     assert report.indeterminate_forces == report.rows - report.rank
-    assert report.status is (DynamicsStatus.RANK_DEFICIENT if report.rows > report.rank else DynamicsStatus.OK)
-    counting = np.array(report.singular_values) > report.tolerance * max(report.singular_values, default=0)
+    assert report.status is (
+        DynamicsStatus.RANK_DEFICIENT if report.rows > report.rank else DynamicsStatus.OK
+    )
+    counting = np.array(report.singular_values) > report.tolerance * max(
+        report.singular_values, default=0
+    )
     assert counting.sum() == report.rank
 
 
@@ -75,9 +80,17 @@ def test_a_posture_that_is_not_closed_is_closed_first():
 
 def test_contacts_and_locks_of_a_mechanism_count():
     robot = load_robot("human28")
-    blocks = [build_contact(robot, "left_foot"), build_contact(robot, "right_foot"), build_lock(robot, "neck_yaw")]
+    blocks = [
+        build_contact(robot, "left_foot"),
+        build_contact(robot, "right_foot"),
+        build_lock(robot, "neck_yaw"),
+    ]
     report = report_mobility(robot, mechanism=Mechanism(robot, ConstraintSet.of(robot, blocks)))
-    assert [(block.kind, block.rank) for block in report.constraints] == [("contact", 6), ("contact", 6), ("coupling", 1)]
+    assert [(block.kind, block.rank) for block in report.constraints] == [
+        ("contact", 6),
+        ("contact", 6),
+        ("coupling", 1),
+    ]
     assert (report.mobility, report.internal_mobility, report.actuation_rank) == (21, 21, 21)
     assert report.internal_forces == 7
 
@@ -86,7 +99,12 @@ def test_a_figure_on_the_swing_can_turn_about_its_hands_and_squeeze_the_bar():
     """The turn moves no joint; seven freedoms between bar and trunk for eight motors leave one squeeze that moves nothing."""
     scene = scenes.swing()
     report = report_mobility(scene.robot, scene.q)
-    assert (report.mobility, report.internal_mobility, report.actuation_rank, report.internal_forces) == (22, 21, 15, 1)
+    assert (
+        report.mobility,
+        report.internal_mobility,
+        report.actuation_rank,
+        report.internal_forces,
+    ) == (22, 21, 15, 1)
     assert report.status is DynamicsStatus.ACTUATION_SINGULAR
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each example runs by itself and prints a number that can be checked by hand."""
 
 import re
@@ -36,7 +37,14 @@ def test_example(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) < 60
     assert "By hand:" in text
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     number = float(re.findall(NUMBER, done.stdout.splitlines()[-1])[0])
     expected, tolerance = EXPECTED[path.stem]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that cost nothing and write down when they begin and end; a module of its own, because workers import it."""
 
 import os
@@ -26,7 +27,10 @@ class Fake:
         write_line(self.log, f"begin {clip.name} {os.getpid()}")
         if clip.name == self.kills:
             os.kill(os.getpid(), signal.SIGKILL)
-        if clip.name == self.waits and sum(name == clip.name for _, name, _ in read_lines(self.log)) == 1:
+        if (
+            clip.name == self.waits
+            and sum(name == clip.name for _, name, _ in read_lines(self.log)) == 1
+        ):
             Event().wait(LONG)
         if not clip.exists():
             raise ClipError(str(clip), "no such file")

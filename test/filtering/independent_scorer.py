@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A second opinion on frames of motion: pinocchio's mass matrix and numpy, none of the code that certifies frames.
 
 A frame is judged in axes of the world: M vdot + h against torques and pushes through Jacobians in axes of the world; the centre of
@@ -12,8 +13,18 @@ import numpy as np
 import pinocchio as pin
 
 KINDS = ("motion", "pull", "friction", "pressure", "torque", "joint", "speed", "slide", "path")
-SLIDE, BEARS = 0.2, 0.01  # m/s, along the sole, of a corner of one that bears more than this share of the weight
-MOTION, PULL, FRICTION, PRESSURE, LIMIT, PATH = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6, 1e-9  # of the weight, twice; of the push; m; rad; of a step
+SLIDE, BEARS = (
+    0.2,
+    0.01,
+)  # m/s, along the sole, of a corner of one that bears more than this share of the weight
+MOTION, PULL, FRICTION, PRESSURE, LIMIT, PATH = (
+    1e-8,
+    1e-6,
+    1e-6,
+    1e-6,
+    1e-6,
+    1e-9,
+)  # of the weight, twice; of the push; m; rad; of a step
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,11 @@ class Scorer:
         self.model, self.data = robot.model, robot.model.createData()
         self.frames, self.corners, self.friction = frames, corners, friction
         self.weight = sum(inertia.mass for inertia in self.model.inertias) * 9.81
-        single = [j for j in range(2, self.model.njoints) if self.model.joints[j].nq == self.model.joints[j].nv == 1]
+        single = [
+            j
+            for j in range(2, self.model.njoints)
+            if self.model.joints[j].nq == self.model.joints[j].nv == 1
+        ]
         self.places = np.array([self.model.joints[j].idx_q for j in single])
 
     def faults(self, moment, dt=0.0):
@@ -48,12 +63,17 @@ class Scorer:
         pin.computeJointJacobians(model, data, moment.q)
         pin.updateFramePlacements(model, data)
         found = set()
-        for frame, corners, mu, wrench in zip(self.frames, self.corners, self.friction, moment.wrenches, strict=True):
+        for frame, corners, mu, wrench in zip(
+            self.frames, self.corners, self.friction, moment.wrenches, strict=True
+        ):
             R = data.oMf[frame].rotation
             J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
             missing -= J.T @ np.concatenate((R @ wrench[:3], R @ wrench[3:]))
             found |= self._faults_of_sole(wrench, corners, mu)
-            if wrench[2] > BEARS * self.weight and fastest_corner(R, J @ (moment.v + dt * moment.vdot), corners) > SLIDE:
+            if (
+                wrench[2] > BEARS * self.weight
+                and fastest_corner(R, J @ (moment.v + dt * moment.vdot), corners) > SLIDE
+            ):
                 found.add("slide")
         if not np.isfinite(missing).all() or np.max(np.abs(missing)) > MOTION * self.weight:
             found.add("motion")
@@ -63,7 +83,10 @@ class Scorer:
         found, (force, moment) = set(), (wrench[:3], wrench[3:])
         if force[2] < -PULL * self.weight:
             return {"pull"}
-        if np.sqrt(force[0] ** 2 + force[1] ** 2) > mu * force[2] * (1 + FRICTION) + PULL * self.weight:
+        if (
+            np.sqrt(force[0] ** 2 + force[1] ** 2)
+            > mu * force[2] * (1 + FRICTION) + PULL * self.weight
+        ):
             found.add("friction")
         if force[2] > PULL * self.weight:
             z = corners[:, 2].mean()
@@ -75,7 +98,9 @@ class Scorer:
     def _faults_of_joints(self, moment):
         model, found = self.model, set()
         q = moment.q[self.places]
-        if np.any(q < model.lowerPositionLimit[self.places] - LIMIT) or np.any(q > model.upperPositionLimit[self.places] + LIMIT):
+        if np.any(q < model.lowerPositionLimit[self.places] - LIMIT) or np.any(
+            q > model.upperPositionLimit[self.places] + LIMIT
+        ):
             found.add("joint")
         if np.any(np.abs(moment.v[6:]) > model.velocityLimit[6:] * (1 + LIMIT)):
             found.add("speed")
@@ -98,7 +123,10 @@ class Scorer:
 
 def fastest_corner(R, twist, corners):
     """Return the largest speed of the corners of a sole along it, from its twist in axes of the world."""
-    return max(float(np.linalg.norm((R.T @ (twist[:3] + np.cross(twist[3:], R @ corner)))[:2])) for corner in corners)
+    return max(
+        float(np.linalg.norm((R.T @ (twist[:3] + np.cross(twist[3:], R @ corner)))[:2]))
+        for corner in corners
+    )
 
 
 def distance_outside(corners, point):
@@ -109,5 +137,7 @@ def distance_outside(corners, point):
     sides = np.roll(ring, -1, axis=0) - ring
     lengths = np.sqrt((sides**2).sum(axis=1))
     keep = lengths > 1e-9
-    turns = (sides[:, 1] * (point[0] - ring[:, 0]) - sides[:, 0] * (point[1] - ring[:, 1]))[keep] / lengths[keep]
+    turns = (sides[:, 1] * (point[0] - ring[:, 0]) - sides[:, 0] * (point[1] - ring[:, 1]))[
+        keep
+    ] / lengths[keep]
     return float(turns.max())

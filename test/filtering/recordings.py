@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of recorded motions that tests of the filter read."""
 
 from pathlib import Path
@@ -19,4 +20,6 @@ def find_recording(name):
 
 def load_recorded(path, robot, **choices):
     """Load a clip; tables of g1_karate hold bare rows at 60 Hz, as their source states."""
-    return load_clip(path, robot, **({"fps": 60.0} if path.parent.name == "g1_karate" else {}), **choices)
+    return load_clip(
+        path, robot, **({"fps": 60.0} if path.parent.name == "g1_karate" else {}), **choices
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the soles of a measured robot are asked for: no more than they can give, where a step catches the robot."""
 
 import numpy as np
@@ -33,7 +34,9 @@ class Leaning:
         robot = self.robot
         tick = BalancedTick(robot)
         tick.terms.update(robot.posture, np.zeros(robot.nv))
-        target = stand_still(robot.posture, robot.nv, self.com, tick.terms.place.copy(), tick.terms.turn.copy())
+        target = stand_still(
+            robot.posture, robot.nv, self.com, tick.terms.place.copy(), tick.terms.turn.copy()
+        )
         target.touches, target.until[1] = (True, False), 0.0
         tick.step(target, self.q, np.zeros(robot.nv), DT, measured=measured)
         height = tick.terms.com[2] - target.ground.max()

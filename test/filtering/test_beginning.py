@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams that begin in the midst of a motion: the robot begins on its feet, however little is foreseen."""
 
 import numpy as np
@@ -41,7 +42,9 @@ def test_who_begins_in_motion_begins_over_the_soles_and_stays_up(name, begin, lo
     first, p = frames[0], flow.proportions
     assert first.stands == first.target.touches
     corners = [
-        (first.target.sole_place[foot] + p.corners[foot] @ first.target.sole_turn[foot].T)[:, :2] for foot in (0, 1) if first.stands[foot]
+        (first.target.sole_place[foot] + p.corners[foot] @ first.target.sole_turn[foot].T)[:, :2]
+        for foot in (0, 1)
+        if first.stands[foot]
     ]
     support = Support(np.vstack(corners), CAPTURED)
     assert float(support.reach(first.target.com[None, :2] + p.lean)[0]) <= CAPTURED + 0.1

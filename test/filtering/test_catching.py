@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps that catch the robot: the footprint moves by what the robot falls away until touch-down."""
 
 import numpy as np
@@ -24,7 +25,10 @@ def catcher(proportions):
 
 
 def feet(left=True, right=True):
-    return [FootState(stands, Print(np.array([0.0, y, 0.0]), 0.0)) for stands, y in ((left, 0.1), (right, -0.1))]
+    return [
+        FootState(stands, Print(np.array([0.0, y, 0.0]), 0.0))
+        for stands, y in ((left, 0.1), (right, -0.1))
+    ]
 
 
 def rows(left, right):
@@ -74,14 +78,21 @@ def test_foot_comes_down_where_the_robot_is_lost(catcher):
     assert int(np.argmax(later[:, 1])) == round(DURATION / DT) - 10
 
 
-@pytest.mark.parametrize(("fall", "steps"), [((0.0, 0.0), False), ((0.15, 0.02), True), ((-0.12, -0.02), True), ((0.0, 0.2), False)])
+@pytest.mark.parametrize(
+    ("fall", "steps"),
+    [((0.0, 0.0), False), ((0.15, 0.02), True), ((-0.12, -0.02), True), ((0.0, 0.2), False)],
+)
 def test_step_is_made_forward_and_back_only(catcher, fall, steps):
     stand = feet()
     catcher.missed = np.array(fall)
     assert catcher.lift(stand, area(), (np.array([*fall, 0.9]), np.zeros(3)), 500) is steps
     lifted = [foot.slide is not None for foot in stand]
-    assert lifted == ([False, False] if not steps else [fall[1] < 0.0, fall[1] > 0.0])  # the farther foot is lifted
-    assert catcher.lift(stand, area(), (np.array([*fall, 0.9]), np.zeros(3)), 501) is False  # one at a time
+    assert lifted == (
+        [False, False] if not steps else [fall[1] < 0.0, fall[1] > 0.0]
+    )  # the farther foot is lifted
+    assert (
+        catcher.lift(stand, area(), (np.array([*fall, 0.9]), np.zeros(3)), 501) is False
+    )  # one at a time
 
 
 def test_no_step_where_all_goes_as_planned(catcher):
@@ -92,7 +103,9 @@ def test_no_step_where_all_goes_as_planned(catcher):
 def test_push_since_the_last_plan_is_seen_before_the_next_one(proportions, catcher):
     """A pendulum that goes on as planned is on its plan; one that was pushed since is off it by its velocity over w."""
     w, times = proportions.pendulum, np.arange(9)[:, None] * DT
-    place, rate = (np.array([[0.02, -0.01, 0.0]]) * shape(w * times) for shape in (np.cosh, np.sinh))
+    place, rate = (
+        np.array([[0.02, -0.01, 0.0]]) * shape(w * times) for shape in (np.cosh, np.sinh)
+    )
     place[:, 2], rate = proportions.height, w * rate
     plan = place[:8], rate[:8], w * w * place[:8] * [1.0, 1.0, 0.0]
     push = 1.5 * LOST * w

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the centre of mass is aimed at: over what the soles can hold, whatever is asked."""
 
 import numpy as np
@@ -23,7 +24,9 @@ LEAN = 0.4  # rad
 def lean_to_and_fro(robot, lasts):
     """Yield a stream that leans to both sides once a second, about the ground."""
     for t in np.arange(0.0, 1.5 + lasts, 1.0 / RATE):
-        R = pin.exp3(np.array([LEAN * np.sin(2.0 * np.pi * (t - 1.5)) if t >= 1.5 else 0.0, 0.0, 0.0]))
+        R = pin.exp3(
+            np.array([LEAN * np.sin(2.0 * np.pi * (t - 1.5)) if t >= 1.5 else 0.0, 0.0, 0.0])
+        )
         q = np.array(robot.posture)
         q[:3] = R @ q[:3]
         q[3:7] = pin.Quaternion(R @ pin.Quaternion(q[3:7]).matrix()).coeffs()
@@ -35,7 +38,10 @@ def test_pivot_stays_inside_the_soles_that_stand(name):
     """Heights that change and the smoothing of what it has to move by put it elsewhere otherwise, and the robot follows."""
     robot = hd.load_robot(name)
     p, settings = measure_proportions(robot), Settings()
-    intake, track = Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p)), Track(robot, p, settings)
+    intake, track = (
+        Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p)),
+        Track(robot, p, settings),
+    )
     for t, q in lean_to_and_fro(robot, 2.5):
         intake.take(t, q)
         track.add(intake.time, intake.q)
@@ -43,9 +49,14 @@ def test_pivot_stays_inside_the_soles_that_stand(name):
     while track.end - planner.now > round(settings.lookahead * settings.rate):
         for target in planner.plan(8):
             standing = [foot for foot in (0, 1) if target.touches[foot]]
-            corners = [p.corners[foot] @ target.sole_turn[foot].T + target.sole_place[foot] for foot in standing]
+            corners = [
+                p.corners[foot] @ target.sole_turn[foot].T + target.sole_place[foot]
+                for foot in standing
+            ]
             pivot = target.com - target.com_acceleration / p.pendulum**2
-            assert Support(np.vstack(corners)[:, :2], 1.0).reach(pivot[None, :2])[0] < 1.0 + 1e-3, target.time
+            assert Support(np.vstack(corners)[:, :2], 1.0).reach(pivot[None, :2])[0] < 1.0 + 1e-3, (
+                target.time
+            )
 
 
 @pytest.mark.slow

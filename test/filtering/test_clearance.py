@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the body keep clear of each other: rows against differences of distances, and hands that are led through each other."""
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
     hands = [robot.control_points[f"{side}_hand"].frame for side in ("left", "right")]
     arms = np.array(robot.posture)
     for side in ("left", "right"):  # hands before the chest, near each other
-        for name, angle in (("shoulder_pitch", -0.9), ("shoulder_yaw", -0.78 if side == "left" else 0.78), ("elbow", -1.4)):
+        for name, angle in (
+            ("shoulder_pitch", -0.9),
+            ("shoulder_yaw", -0.78 if side == "left" else 0.78),
+            ("elbow", -1.4),
+        ):
             arms[robot.joint(f"{side}_{name}").q] = angle
     seen = 0
     for _ in range(40):
@@ -39,7 +44,10 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
             continue
         rows, lower = clearance.rows[: len(near)].copy(), clearance.lower[: len(near)].copy()
         step = 1e-5
-        before, after = (update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v) for way in (-1, 1))
+        before, after = (
+            update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v)
+            for way in (-1, 1)
+        )
         assert np.abs((after - before)[near] / (2.0 * step) - rows @ v).max() < 1e-6
         if near[0] != 0 or lower[0] > 100.0:
             continue
@@ -48,12 +56,20 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
         data = robot.data()
         pin.forwardKinematics(robot.model, data, q, v)
         pin.updateFramePlacements(robot.model, data)
-        rates = [pin.getFrameVelocity(robot.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).linear for frame in hands]
+        rates = [
+            pin.getFrameVelocity(
+                robot.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            ).linear
+            for frame in hands
+        ]
         line = data.oMf[hands[1]].translation - data.oMf[hands[0]].translation
-        across = float(np.sum(np.square(rates[1] - rates[0])) - (rows[0] @ v) ** 2) / float(np.linalg.norm(line))
+        across = float(np.sum(np.square(rates[1] - rates[0])) - (rows[0] @ v) ** 2) / float(
+            np.linalg.norm(line)
+        )
         step = 1e-3
         curve = sum(
-            w * update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v)[0] for way, w in ((-1, 1), (0, -2), (1, 1))
+            w * update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v)[0]
+            for way, w in ((-1, 1), (0, -2), (1, 1))
         )
         drift = -lower[0] - 2.0 * BRAKING * float(rows[0] @ v) - BRAKING**2 * over[0]
         assert abs(curve / step**2 - across - drift) < 1e-3 * (1.0 + abs(drift))
@@ -67,16 +83,27 @@ def test_distances_of_capsules_are_those_of_coal(lengths: tuple[float, float]) -
         turns = [pin.exp3(rng.normal(size=3)) for _ in lengths]
         places = rng.normal(scale=0.5, size=(2, 3))
         poses = np.array([pin.SE3(R, p).homogeneous for R, p in zip(turns, places, strict=True)])
-        capsules = np.array([(k, 0.0, 0.0, -half, 0.0, 0.0, half, radius) for k, half in enumerate(0.5 * np.array(lengths))])
+        capsules = np.array(
+            [
+                (k, 0.0, 0.0, -half, 0.0, 0.0, half, radius)
+                for k, half in enumerate(0.5 * np.array(lengths))
+            ]
+        )
         points, over = np.zeros((1, 2, 3)), np.zeros(1)
         find_gaps(poses, capsules, np.array([[0, 1]]), points, over)
         shapes = [pin.coal.Capsule(radius, length) for length in lengths]
         placed = [pin.coal.Transform3s(R, p) for R, p in zip(turns, places, strict=True)]
         found = pin.coal.DistanceResult()
-        distance = pin.coal.distance(shapes[0], placed[0], shapes[1], placed[1], pin.coal.DistanceRequest(), found)
+        distance = pin.coal.distance(
+            shapes[0], placed[0], shapes[1], placed[1], pin.coal.DistanceRequest(), found
+        )
         assert abs(distance - over[0]) < 1e-12
-        np.testing.assert_allclose(points[0, 0], found.getNearestPoint1() - radius * found.normal, atol=1e-12)
-        np.testing.assert_allclose(points[0, 1], found.getNearestPoint2() + radius * found.normal, atol=1e-12)
+        np.testing.assert_allclose(
+            points[0, 0], found.getNearestPoint1() - radius * found.normal, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            points[0, 1], found.getNearestPoint2() + radius * found.normal, atol=1e-12
+        )
 
 
 def test_only_the_nearest_pairs_are_watched_in_their_order() -> None:

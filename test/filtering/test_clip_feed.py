@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole clips that are wrong in part or as a whole: what became of samples is told, and why nothing came of it."""
 
 from dataclasses import replace
@@ -33,7 +34,9 @@ def robot():
 
 
 def standing(robot, count=12):
-    return Clip(robot, np.arange(count) / RATE, np.tile(robot.posture, (count, 1)), origin="stand.npz")
+    return Clip(
+        robot, np.arange(count) / RATE, np.tile(robot.posture, (count, 1)), origin="stand.npz"
+    )
 
 
 def spoilt(clip, change, rows=slice(None)):
@@ -51,7 +54,10 @@ def lean(q):
 
 
 def test_clip_that_is_refused_as_a_whole_names_file_row_and_reason(robot):
-    with pytest.raises(ClipError, match=r"stand.npz: row 0: LEANING: the base leans by more than 75 deg.*x y z w.*12 LEANING"):
+    with pytest.raises(
+        ClipError,
+        match=r"stand.npz: row 0: LEANING: the base leans by more than 75 deg.*x y z w.*12 LEANING",
+    ):
         filter_clip(robot, spoilt(standing(robot), turn_over))
 
 
@@ -68,7 +74,9 @@ def test_a_step_that_the_end_cuts_short_is_left_out(robot):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["g1_karate/J_ShortDance16_JazzWalk.csv", "g1_karate/M_Move18.csv"])
+@pytest.mark.parametrize(
+    "name", ["g1_karate/J_ShortDance16_JazzWalk.csv", "g1_karate/M_Move18.csv"]
+)
 def test_recorded_clips_end_at_rest_on_both_feet(name):
     g1 = hd.load_robot("g1")
     found = filter_clip(g1, load_recorded(find_recording(name), g1), ladder=FIRST)
@@ -79,9 +87,16 @@ def test_recorded_clips_end_at_rest_on_both_feet(name):
 
 
 def test_clip_that_falls_at_once_says_so(robot):
-    feed = Feed(standing(robot).change(notices=("knee turns as far as 57 rad; if the file holds degrees, convert them",)))
+    feed = Feed(
+        standing(robot).change(
+            notices=("knee turns as far as 57 rad; if the file holds degrees, convert them",)
+        )
+    )
     feed.told[SampleStatus.VELOCITY_LIMITED], feed.rows[SampleStatus.VELOCITY_LIMITED] = 3, 1
-    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples VELOCITY_LIMITED.*degrees"):
+    with pytest.raises(
+        ClipError,
+        match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples VELOCITY_LIMITED.*degrees",
+    ):
         feed.check()
 
 
@@ -89,7 +104,10 @@ def test_clip_that_falls_before_three_of_its_samples_says_so(robot):
     """What could not be judged at the rate of the clip is refused with all that is known of the clip, degrees too."""
     feed = Feed(standing(robot).change(notices=("if the file holds degrees, convert them",)))
     feed.frames.extend(SimpleNamespace(time=0.005 * k) for k in range(round(1.8 / RATE / 0.005)))
-    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: \d+ frames, shorter than 3 samples.*degrees"):
+    with pytest.raises(
+        ClipError,
+        match=r"stand.npz: row 0: the robot falls at once: \d+ frames, shorter than 3 samples.*degrees",
+    ):
         feed.check()
     feed.frames.extend(SimpleNamespace(time=0.005 * k) for k in range(20, 60))
     feed.check()
@@ -119,7 +137,9 @@ def test_samples_that_are_refused_or_changed_are_counted(robot):
     )
 
 
-def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_again(robot, tmp_path):
+def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_again(
+    robot, tmp_path
+):
     found = filter_clip(robot, spoilt(standing(robot), lean, slice(4, 6)), ladder=FIRST)
     assert "2 of 12 samples refused, LEANING" in found.report.notices[0]
     assert found.report.delay == pytest.approx(0.895 + 2.0 / RATE)
@@ -131,17 +151,30 @@ def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_
         pushed = pin.rnea(robot.model, data, written.q[k], written.v[k], written.a[k])
         pin.computeJointJacobians(robot.model, data, written.q[k])
         for sole in find_soles(robot):
-            pushed -= pin.getFrameJacobian(robot.model, data, sole.frame, pin.LOCAL).T @ arrays[f"wrench_{sole.name}"][k]
+            pushed -= (
+                pin.getFrameJacobian(robot.model, data, sole.frame, pin.LOCAL).T
+                @ arrays[f"wrench_{sole.name}"][k]
+            )
         np.testing.assert_allclose(pushed[6:], arrays["tau"][k], atol=1e-6)
         np.testing.assert_allclose(pushed[:6], 0.0, atol=1e-6)
     assert not arrays["rung"].any()
-    np.testing.assert_array_equal(arrays["certificate_torque"], [frame.certificate.torque for frame in found.frames])
+    np.testing.assert_array_equal(
+        arrays["certificate_torque"], [frame.certificate.torque for frame in found.frames]
+    )
     assert len(arrays["tau_names"]) == arrays["tau"].shape[1]
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("rate", 0.0), ("rate", -1.0), ("rate", np.nan), ("lookahead", "a"), ("lookahead", np.inf), ("lookahead", 0.002), ("inside_one", 2.0)],
+    [
+        ("rate", 0.0),
+        ("rate", -1.0),
+        ("rate", np.nan),
+        ("lookahead", "a"),
+        ("lookahead", np.inf),
+        ("lookahead", 0.002),
+        ("inside_one", 2.0),
+    ],
 )
 def test_settings_that_mean_nothing_are_refused(name, value):
     with pytest.raises(ShapeError, match=f"{name}: received"):
@@ -170,7 +203,9 @@ def test_shortest_look_ahead_stands(robot):
     assert all(frame.certificate.holds for frame in frames)
 
 
-@pytest.mark.parametrize(("rate", "ticks"), [(200.0, 200.0), (100.0, 200.0), (50.0, 200.0), (30.0, 200.0), (50.0, 500.0)])
+@pytest.mark.parametrize(
+    ("rate", "ticks"), [(200.0, 200.0), (100.0, 200.0), (50.0, 200.0), (30.0, 200.0), (50.0, 500.0)]
+)
 def test_one_tick_of_look_ahead_follows_samples_of_every_rate(robot, rate, ticks):
     """Never silent, never later than what it says, but for the tick in which a sample comes too late."""
     flow = DynamicsFilter(robot, settings=Settings(lookahead=1.0 / ticks, rate=ticks))
@@ -198,7 +233,10 @@ def test_soles_that_slide_are_measured_and_told(robot):
     found = filter_clip(robot, standing(robot), ladder=FIRST)
     proportions, shift = measure_proportions(robot), 0.007 * np.eye(robot.nq)[0]
     half = len(found.frames) // 2
-    slid = [*found.frames[:half], *(replace(frame, q=frame.q + shift) for frame in found.frames[half:])]
+    slid = [
+        *found.frames[:half],
+        *(replace(frame, q=frame.q + shift) for frame in found.frames[half:]),
+    ]
     assert measure_slip(robot, proportions, found.frames) == pytest.approx(0.0, abs=1e-9)
     assert measure_slip(robot, proportions, slid) == pytest.approx(0.007, abs=1e-6)
     certificate = found.frames[0].certificate
@@ -229,6 +267,8 @@ def test_rates_a_clip_brings_change_nothing(robot):
     """They are taken anew from configurations, which the conditioning moves: rates that disagree with them fool nobody."""
     bare, rng = standing(robot), np.random.default_rng(0)
     v, a = rng.normal(size=(2, len(bare), robot.nv))
-    one, other = (filter_clip(robot, clip, ladder=FIRST).clip for clip in (bare, bare.change(v=v, a=a)))
+    one, other = (
+        filter_clip(robot, clip, ladder=FIRST).clip for clip in (bare, bare.change(v=v, a=a))
+    )
     np.testing.assert_array_equal(one.q, other.q)
     np.testing.assert_array_equal(one.a, other.a)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report of a filtered clip: what was not followed is not finished, what is lost is not preserved."""
 
 import json
@@ -45,7 +46,9 @@ def leaned(robot, peak, seconds=4.0, axis="x"):
     """Turn the whole body about an axis and back, hands and feet wherever that brings them."""
     clip = gesture(robot, seconds)
     q = np.array(clip.q)
-    for row, angle in enumerate(peak * np.clip(3.0 * np.sin(np.pi * clip.times / clip.times[-1]), 0.0, 1.0)):
+    for row, angle in enumerate(
+        peak * np.clip(3.0 * np.sin(np.pi * clip.times / clip.times[-1]), 0.0, 1.0)
+    ):
         X = pin.SE3(pin.utils.rotate(axis, angle), np.zeros(3)) * pin.XYZQUATToSE3(q[row, :7])
         q[row, 3:7] = pin.SE3ToXYZQUAT(X)[3:]
     return clip.change(q=q)
@@ -56,7 +59,13 @@ def test_gesture_is_preserved_under_perturbations(kept):
     assert report.preserved
     assert report.finished
     assert report.broken == ()
-    assert [run.name for run in report.perturbed] == ["speed", "foot_height", "mass", "rate", "start"]
+    assert [run.name for run in report.perturbed] == [
+        "speed",
+        "foot_height",
+        "mass",
+        "rate",
+        "start",
+    ]
     assert report.headline == "preserved (5 of 5 perturbed runs)"
     assert replace(report, perturbed=()).headline == "preserved (nominal run only)"
     assert report.stride is report.measures.stride is None  # it makes no steps
@@ -119,7 +128,9 @@ def test_body_that_lies_down_or_cartwheels_is_not_followed_and_not_finished(robo
 
 def test_jog_without_flight_is_not_finished():
     robot = hd.load_robot("g1")
-    report = filter_clip(robot, load_clip(find_recording("deepmimic/humanoid3d_jog.txt"), robot), ladder=LADDER[:1]).report
+    report = filter_clip(
+        robot, load_clip(find_recording("deepmimic/humanoid3d_jog.txt"), robot), ladder=LADDER[:1]
+    ).report
     assert not report.finished
     assert report.measures.flight == 0.0
     assert report.measures.flight_lost > 0.1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops of the conditioning against pinocchio, numpy and the plain functions they stand for."""
 
 import numpy as np
@@ -18,14 +19,33 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     shift_path,
 )
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, fill_targets, find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.label_kernels import (
+    drop_kind,
+    fill_targets,
+    find_drift,
+    find_longest,
+)
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
-from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, lift_rows, move_rows, turn_between
+from humanoid_dynamics.filtering.conditioning.sole_kernels import (
+    find_rates,
+    lift_rows,
+    move_rows,
+    turn_between,
+)
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
-from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach, coast, ease_joints, turn_by
+from humanoid_dynamics.filtering.conditioning.windows import (
+    bell_kernel,
+    flat_kernel,
+    smooth_columns,
+)
+from humanoid_dynamics.filtering.poses.pose_kernels import (
+    bring_into_reach,
+    coast,
+    ease_joints,
+    turn_by,
+)
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -43,14 +63,18 @@ def test_support_is_the_hull_of_its_corners(grain):
     rng = np.random.default_rng(0)
     for _ in range(200):
         corners = 0.1 * rng.normal(size=(rng.integers(4, 16), 2))
-        corners = np.round(corners / grain) * grain if grain else corners  # points on lines and twice the same
+        corners = (
+            np.round(corners / grain) * grain if grain else corners
+        )  # points on lines and twice the same
         hull = hull_of(np.round(corners / 1e-6) * 1e-6)
         if len(hull) < 3:
             continue
         support, (A, b) = Support(corners, 0.4), half_planes(hull)
         np.testing.assert_allclose(support.centre, hull.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(support.A, A, atol=1e-9)
-        np.testing.assert_allclose(support.b, np.maximum(b - A @ hull.mean(axis=0), 1e-4), atol=1e-12)
+        np.testing.assert_allclose(
+            support.b, np.maximum(b - A @ hull.mean(axis=0), 1e-4), atol=1e-12
+        )
 
 
 def test_moves_end_where_the_share_of_the_area_ends():
@@ -101,7 +125,9 @@ def test_soles_turn_and_move_as_pinocchio_says():
     places, turns = np.empty((5, 3)), np.empty((5, 3, 3))
     move_rows(states, place, turn, places, turns)
     np.testing.assert_allclose(places, place + states[:, 0, :3], atol=1e-15)
-    np.testing.assert_allclose(turns, [pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], turn, strict=True)], atol=1e-12)
+    np.testing.assert_allclose(
+        turns, [pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], turn, strict=True)], atol=1e-12
+    )
 
 
 def test_rates_of_a_sole_that_spins_evenly_along_a_parabola():
@@ -110,15 +136,27 @@ def test_rates_of_a_sole_that_spins_evenly_along_a_parabola():
     turns = np.array([pin.exp3(spin * time) for time in t])
     rate, second = np.empty((10, 6)), np.empty((10, 6))
     find_rates(places, turns, DT, rate, second)
-    np.testing.assert_allclose(rate, np.column_stack((np.ones(10), 2.0 * t[1:-1], np.zeros(10), np.tile(spin, (10, 1)))), atol=1e-9)
+    np.testing.assert_allclose(
+        rate,
+        np.column_stack((np.ones(10), 2.0 * t[1:-1], np.zeros(10), np.tile(spin, (10, 1)))),
+        atol=1e-9,
+    )
     np.testing.assert_allclose(second, np.tile((0.0, 2.0, 0.0, 0.0, 0.0, 0.0), (10, 1)), atol=1e-7)
 
 
 def test_offsets_go_straight_where_no_foot_stands():
     place, out = np.zeros((20, 2, 3)), np.empty((20, 2))
-    find_offsets(place, np.array([[2.0, 6.0, 0.0, 0.1, 0.0], [4.0, 8.0, 1.0, 0.3, 0.0], [12.0, 16.0, 0.0, 0.7, 1.0]]), out)
+    find_offsets(
+        place,
+        np.array(
+            [[2.0, 6.0, 0.0, 0.1, 0.0], [4.0, 8.0, 1.0, 0.3, 0.0], [12.0, 16.0, 0.0, 0.7, 1.0]]
+        ),
+        out,
+    )
     known = {0: 0.1, 3: 0.1, 5: 0.2, 7: 0.3, 9: 0.3 + 2.0 / 5.0 * 0.4, 12: 0.7, 19: 0.7}
-    assert {row: pytest.approx(value) for row, value in known.items()} == {row: out[row, 0] for row in known}
+    assert {row: pytest.approx(value) for row, value in known.items()} == {
+        row: out[row, 0] for row in known
+    }
     find_offsets(place, np.zeros((0, 5)), out)
     assert not out.any()
 
@@ -133,14 +171,27 @@ def test_stretches_are_told_as_they_are():
     assert find_longest(places, both) == pytest.approx(0.4)
     drift = np.empty((2, 10))
     rest = np.zeros(3)
-    assert find_drift((places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.05, 0.3), drift)
+    assert find_drift(
+        (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.05, 0.3), drift
+    )
     assert not find_drift(
         (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.15, 0.3), drift
     )  # what comes after it is lifted is none
     np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
-    here, there, path, other_path = np.array([[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]])
-    compile_where_possible(find_drift)((places, np.zeros((10, 2)), both), 0, (here, there, path, other_path, 0.7), 0.2, (1.0, 1.0), drift)
-    away = (here - there - (0.7 - 1.0) * (path - other_path))[:2]  # where the foot stands, from where the other one does
+    here, there, path, other_path = np.array(
+        [[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]]
+    )
+    compile_where_possible(find_drift)(
+        (places, np.zeros((10, 2)), both),
+        0,
+        (here, there, path, other_path, 0.7),
+        0.2,
+        (1.0, 1.0),
+        drift,
+    )
+    away = (here - there - (0.7 - 1.0) * (path - other_path))[
+        :2
+    ]  # where the foot stands, from where the other one does
     apart = (places[:, 0] - places[:, 1])[:, :2] - away
     seen = np.cumprod(both[:, 1]).astype(bool)
     np.testing.assert_allclose(drift[0], np.where(seen, np.linalg.norm(apart, axis=1), 0.0))
@@ -155,7 +206,15 @@ def test_targets_are_filled():
         rng.integers(0, 2, size=(7, 2)).astype(bool),
         rng.normal(size=(4, 10)),
     )
-    out = placed.copy(), np.empty((4, 9)), np.empty((4, 9)), np.empty((4, 2)), np.empty((4, 2, 3)), np.empty((4, 2)), np.empty((4, 2))
+    out = (
+        placed.copy(),
+        np.empty((4, 9)),
+        np.empty((4, 9)),
+        np.empty((4, 2)),
+        np.empty((4, 2, 3)),
+        np.empty((4, 2)),
+        np.empty((4, 2)),
+    )
     compile_where_possible(fill_targets)(rates, shift, labels, DT, out)
     np.testing.assert_allclose(out[0], placed + np.pad(shift, ((0, 0), (0, 7))))
     np.testing.assert_allclose(out[1], 0.5 * (rates[1:] + rates[:-1]))
@@ -175,15 +234,21 @@ def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
     compile_where_possible(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
     rows, behind = out
     np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
-    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[0], (knots[2] - knots[0]) / 0.09, atol=1e-2)
-    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[400], (knots[3] - knots[1]) / 0.1, atol=1e-2)
+    np.testing.assert_allclose(
+        np.gradient(rows, 1e-4, axis=0, edge_order=2)[0], (knots[2] - knots[0]) / 0.09, atol=1e-2
+    )
+    np.testing.assert_allclose(
+        np.gradient(rows, 1e-4, axis=0, edge_order=2)[400], (knots[3] - knots[1]) / 0.1, atol=1e-2
+    )
     np.testing.assert_allclose(np.diff(rows, 4, axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(behind, np.linspace(0.02, 0.06, 401))
 
 
 def test_rows_behind_another_clock_are_as_late_as_the_newest_sample():
     knots, out = tuple(np.zeros((4, 1))), (np.empty((5, 1)), np.empty(5))
-    sample_cubic(knots, (0.0, 1.0, 2.0, 3.0), (0.0, 7.0), (1.0, 0.25), np.zeros((0, 2), dtype=np.intp), out)
+    sample_cubic(
+        knots, (0.0, 1.0, 2.0, 3.0), (0.0, 7.0), (1.0, 0.25), np.zeros((0, 2), dtype=np.intp), out
+    )
     np.testing.assert_array_equal(out[1], 7.0)
 
 
@@ -194,23 +259,40 @@ def test_legs_are_seen_where_they_are():
         rng.normal(size=(8, 3)),
         rotations(rng, 2),
     )
-    table = np.array([[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses])
+    table = np.array(
+        [[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses]
+    )
     joints = np.array([1, 2, 1, 2, 3, 4, 5, 6])
-    out = np.zeros((3, 2, 3)), np.zeros((3, 2, 3, 3)), np.zeros((3, 2)), np.zeros((3, 2, 3)), np.zeros((3, 2))
+    out = (
+        np.zeros((3, 2, 3)),
+        np.zeros((3, 2, 3, 3)),
+        np.zeros((3, 2)),
+        np.zeros((3, 2, 3)),
+        np.zeros((3, 2)),
+    )
     compile_where_possible(see_legs)(table, joints, points, soles, 0.7, out)
     for k, row in enumerate(poses):
         for foot in (0, 1):
             np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
-            np.testing.assert_allclose(out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12)
+            np.testing.assert_allclose(
+                out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12
+            )
             assert out[2][k, foot] == pytest.approx(np.arctan2(*out[1][k, foot, [1, 0], 0]))
-            np.testing.assert_allclose(out[3][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12)
+            np.testing.assert_allclose(
+                out[3][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12
+            )
             apart = row[3 + foot].act(points[4 + foot]) - row[5 + foot].act(points[6 + foot])
             assert out[4][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
 
 
 def test_rows_move_along_seen_from_above():
     rng = np.random.default_rng(9)
-    way, shift, com, place = rng.normal(size=(5, 2)), np.ones((5, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 2, 3))
+    way, shift, com, place = (
+        rng.normal(size=(5, 2)),
+        np.ones((5, 3)),
+        rng.normal(size=(5, 3)),
+        rng.normal(size=(5, 2, 3)),
+    )
     level = np.column_stack((way, np.zeros(5)))
     wanted = np.add(level, (0.0, 0.0, 1.0)), com + level, place + level[:, None]
     compile_where_possible(move_along)(way, shift, com, place)
@@ -227,7 +309,9 @@ def test_window_is_put_on_its_ground():
     np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(out[0], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
-    np.testing.assert_allclose(out[1][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
+    np.testing.assert_allclose(
+        out[1][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT)
+    )
     np.testing.assert_allclose(out[1][[0, -1]], out[1][[1, -2]])
     np.testing.assert_allclose(out[2], -ground[:, None] * (0.0, 0.0, 1.0))
 
@@ -239,7 +323,9 @@ def test_soles_that_slide_alike_stand_on_what_slides():
     for apart in (0.0, 0.3):  # m/s
         centre[:, 1, 0] += apart * np.arange(5) * DT
         out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((2, 5, 2)), np.empty((5, 3))
-        compile_where_possible(put_on_ground)((np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out)
+        compile_where_possible(put_on_ground)(
+            (np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out
+        )
         speeds.append(out[3][2])
     np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
     np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
@@ -248,9 +334,19 @@ def test_soles_that_slide_alike_stand_on_what_slides():
 def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
     rng = np.random.default_rng(7)
     for _ in range(50):
-        R, normal, place, ground = rotations(rng, 1)[0], rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
+        R, normal, place, ground = (
+            rotations(rng, 1)[0],
+            rng.normal(size=3),
+            rng.normal(size=3),
+            rng.normal(size=3),
+        )
         normal /= np.linalg.norm(normal)
-        corners, twist, out, turned = rng.normal(size=(4, 3)), rng.normal(size=6), np.empty(3), np.empty((3, 3))
+        corners, twist, out, turned = (
+            rng.normal(size=(4, 3)),
+            rng.normal(size=6),
+            np.empty(3),
+            np.empty((3, 3)),
+        )
         level, lowest, _ = find_lowest(place, R, corners, normal, tuple(ground))
         assert level == pytest.approx(R[:, 2] @ normal)
         assert lowest == pytest.approx(np.min((place + corners @ R.T - ground) @ normal))
@@ -288,21 +384,32 @@ def test_goal_is_brought_into_reach_and_goes_no_farther_out():
         at, asked, wanted = rest + 0.2 * rng.normal(size=3), p.copy(), rate.copy()
         start = rest + (at - rest) * min(1.0, 0.15 / np.linalg.norm(at - rest))
         far = np.linalg.norm(p - start)
-        assert compile_where_possible(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (far > 1.0)
+        assert compile_where_possible(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (
+            far > 1.0
+        )
         cut += far > 1.0
         np.testing.assert_allclose(p, start + (asked - start) * min(1.0, 1.0 / far), atol=1e-12)
         out = (asked - start) / far
-        np.testing.assert_allclose(rate[:3], wanted[:3] - (far > 1.0) * max(wanted[:3] @ out, 0.0) * out, atol=1e-12)
+        np.testing.assert_allclose(
+            rate[:3], wanted[:3] - (far > 1.0) * max(wanted[:3] @ out, 0.0) * out, atol=1e-12
+        )
         np.testing.assert_array_equal(rate[3:], wanted[3:])
     assert 20 < cut < 100
 
 
 def test_joints_of_led_frames_are_drawn_less_to_where_they_rest():
     rng = np.random.default_rng(19)
-    wish, way, shares, joints = rng.normal(size=9), rng.normal(size=9), rng.uniform(size=3), rng.integers(0, 2, size=(3, 9)).astype(float)
+    wish, way, shares, joints = (
+        rng.normal(size=9),
+        rng.normal(size=9),
+        rng.uniform(size=3),
+        rng.integers(0, 2, size=(3, 9)).astype(float),
+    )
     eased = wish.copy()
     compile_where_possible(ease_joints)(eased, way, shares, joints, (60.0, 0.9))
-    np.testing.assert_allclose(eased, wish - 60.0 * 0.9 * np.minimum(shares @ joints, 1.0) * way, atol=1e-12)
+    np.testing.assert_allclose(
+        eased, wish - 60.0 * 0.9 * np.minimum(shares @ joints, 1.0) * way, atol=1e-12
+    )
 
 
 def test_goal_coasts_at_its_velocity():
@@ -319,19 +426,27 @@ def test_corners_of_a_level_sole_are_put_where_it_stands():
     rng = np.random.default_rng(21)
     corners, place, out = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((5, 2))
     compile_where_possible(put_corners)(corners, place, 0.7, out)
-    np.testing.assert_allclose(out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12)
+    np.testing.assert_allclose(
+        out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("lift", [-0.01, 0.02])
 def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
     rng = np.random.default_rng(22)
-    places, turns, corners = 0.03 * rng.normal(size=(9, 3)), rotations(rng, 9, 0.2), 0.1 * rng.normal(size=(4, 3))
+    places, turns, corners = (
+        0.03 * rng.normal(size=(9, 3)),
+        rotations(rng, 9, 0.2),
+        0.1 * rng.normal(size=(4, 3)),
+    )
     moved, share = places.copy(), np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
     compile_where_possible(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
     lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
     lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
     assert (lowest < 0.0).any()
-    np.testing.assert_allclose(moved, lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0)), atol=1e-12)
+    np.testing.assert_allclose(
+        moved, lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0)), atol=1e-12
+    )
 
 
 def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
@@ -343,18 +458,28 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
     )
     calm, bell, short = flat_kernel(6), bell_kernel(2.0), bell_kernel(1.5)
     path, found = (tuple(np.empty((40, size)) for size in (3, 3, 3, 2)) for _ in range(2))
-    smooth = [smooth_columns(*one, 41) for one in ((com[:, :2], calm), (com[:, 2:], bell), (spin[:, :2], calm))]
+    smooth = [
+        smooth_columns(*one, 41)
+        for one in ((com[:, :2], calm), (com[:, 2:], bell), (spin[:, :2], calm))
+    ]
     find_path(tuple(smooth), numbers, path)
     compile_where_possible(follow_path)(com, spin, (calm, bell), numbers, found)
     for one, other in zip(path, found, strict=True):
         np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
     supports = [Support(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
-    spans, areas, pendulum = np.array([0, 11, 25, 40], dtype=np.intp), pack_areas(supports), np.array([3.5, 0.01, -0.02])
+    spans, areas, pendulum = (
+        np.array([0, 11, 25, 40], dtype=np.intp),
+        pack_areas(supports),
+        np.array([3.5, 0.01, -0.02]),
+    )
     moves, out = np.empty((40, 2)), np.empty((40, 2))
     trusted = move_inside(path[3], spans, areas, 0.9, moves)
     moves = smooth_columns(moves, short)
     hold_inside((path[0], path[2]), pendulum, spans, areas, moves)
-    assert compile_where_possible(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out) == trusted
+    assert (
+        compile_where_possible(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out)
+        == trusted
+    )
     np.testing.assert_allclose(out, moves, atol=1e-12)
     pivots = path[0][:, :2] - path[2][:, :2] / 3.5**2 + pendulum[1:] + out
     for support, first, after in zip(supports, spans[:-1], spans[1:], strict=True):
@@ -366,7 +491,9 @@ def test_path_is_moved_and_lowered_bit_by_bit():
     path, moves = tuple(rng.normal(size=(3, 8, 3))), tuple(rng.normal(size=(3, 8, 2)))
     times, moved = DT * np.arange(9), [each.copy() for each in path]
     lowered = 0.03 + (0.01 - 0.03) * np.exp(-times / 0.4)
-    assert compile_where_possible(move_path)(tuple(moved), moves, (0.01, 0.03, 0.4, DT)) == pytest.approx(lowered[8])
+    assert compile_where_possible(move_path)(
+        tuple(moved), moves, (0.01, 0.03, 0.4, DT)
+    ) == pytest.approx(lowered[8])
     for one, other, way in zip(moved, path, moves, strict=True):
         np.testing.assert_allclose(one[:, :2], other[:, :2] + way)
     np.testing.assert_allclose(moved[0][:, 2], path[0][:, 2] - lowered[:8])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the certificate of a frame says of soles that are declared to bear and are not on their ground."""
 
 import numpy as np
@@ -22,11 +23,16 @@ class Standing:
     def __init__(self, name="human28"):
         self.robot = robot = hd.load_robot(name)
         self.proportions = measure_proportions(robot)
-        self.tick, self.judge = BalancedTick(robot, None, self.proportions), FrameJudge(robot, self.proportions)
+        self.tick, self.judge = (
+            BalancedTick(robot, None, self.proportions),
+            FrameJudge(robot, self.proportions),
+        )
         self.q, self.v = np.array(robot.posture), np.zeros(robot.nv)
         self.tick.terms.update(self.q, self.v)
         terms = self.tick.terms
-        self.target = stand_still(self.q, robot.nv, terms.com.copy(), terms.place.copy(), terms.turn.copy())
+        self.target = stand_still(
+            self.q, robot.nv, terms.com.copy(), terms.place.copy(), terms.turn.copy()
+        )
         self.step = self.tick.step(self.target, self.q, self.v, DT)
 
     def certify(self, q, step=None, target=None):
@@ -39,7 +45,12 @@ class Standing:
         pin.framesForwardKinematics(self.robot.model, data, self.q)
         pivot = data.oMf[sole.frame].act(find_edges(np.array(sole.vertices), 0.0).middle(TOE))
         turn = pin.SE3(pin.utils.rotate("y", angle), np.zeros(3))
-        moved = pin.SE3(np.eye(3), pivot) * turn * pin.SE3(np.eye(3), -pivot) * pin.XYZQUATToSE3(self.q[:7])
+        moved = (
+            pin.SE3(np.eye(3), pivot)
+            * turn
+            * pin.SE3(np.eye(3), -pivot)
+            * pin.XYZQUATToSE3(self.q[:7])
+        )
         return np.concatenate((pin.SE3ToXYZQUAT(moved), self.q[7:]))
 
 
@@ -49,7 +60,15 @@ def standing():
 
 
 @pytest.mark.parametrize(
-    ("height", "holds"), [(0.0, True), (0.0015, True), (-0.0015, True), (0.0025, False), (-0.0025, False), (0.027, False)]
+    ("height", "holds"),
+    [
+        (0.0, True),
+        (0.0015, True),
+        (-0.0015, True),
+        (0.0025, False),
+        (-0.0025, False),
+        (0.027, False),
+    ],
 )
 def test_soles_that_bear_are_on_the_ground_within_two_millimetres(standing, height, holds):
     q = standing.q.copy()
@@ -62,7 +81,13 @@ def test_soles_that_bear_are_on_the_ground_within_two_millimetres(standing, heig
 def test_the_ground_is_where_the_target_has_it(standing):
     q = standing.q.copy()
     q[2] += 0.1
-    raised = stand_still(standing.q, standing.robot.nv, standing.target.com, standing.target.sole_place, standing.target.sole_turn)
+    raised = stand_still(
+        standing.q,
+        standing.robot.nv,
+        standing.target.com,
+        standing.target.sole_place,
+        standing.target.sole_turn,
+    )
     raised.ground += 0.1
     assert standing.certify(q, target=raised).contacts_hold
     assert not standing.certify(standing.q, target=raised).contacts_hold
@@ -76,7 +101,14 @@ def test_whole_soles_are_parallel_to_the_ground_and_edges_need_not_be(standing, 
     assert whole.tilt == pytest.approx(angle, abs=1e-6)
     assert whole.contacts_hold == holds
     step = standing.step
-    on_edge = Step(step.vdot, step.tau, step.wrenches * np.array([[1.0], [0.0]]), (True, False), 0, edges=(TOE, 0))
+    on_edge = Step(
+        step.vdot,
+        step.tau,
+        step.wrenches * np.array([[1.0], [0.0]]),
+        (True, False),
+        0,
+        edges=(TOE, 0),
+    )
     assert standing.certify(q, on_edge).contacts_hold
     q[2] += 0.003
     assert not standing.certify(q, on_edge).contacts_hold

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """After a fall: nothing grows, nothing leaves its limits, it is said, and the robot comes back where the reference stands."""
 
 import itertools
@@ -45,7 +46,10 @@ def run(robot, seconds, swaying=0.0, mode="balanced", thrown=(2.5, 0.0, 0.0, 0.0
 
 def assert_bounded(robot, frames):
     for frame in frames:
-        assert all(np.isfinite(part).all() for part in (frame.q, frame.v, frame.vdot, frame.tau, frame.wrenches))
+        assert all(
+            np.isfinite(part).all()
+            for part in (frame.q, frame.v, frame.vdot, frame.tau, frame.wrenches)
+        )
         assert frame.certificate.limits_hold
         assert frame.certificate.forces_hold or frame.rung == FALLEN
         assert np.max(np.abs(frame.v[:6])) < 20.0
@@ -106,7 +110,9 @@ def test_robot_is_back_on_its_feet_although_the_reference_goes_on_moving(mode):
     if mode == "balanced":
         assert fallen[-1] == first - 1
         assert statuses[-1] == "OK"
-        before, now = (np.ptp([frame.q[0] for frame in part]) for part in (frames[:200], frames[-200:]))
+        before, now = (
+            np.ptp([frame.q[0] for frame in part]) for part in (frames[:200], frames[-200:])
+        )
         assert now > 0.5 * before  # it sways again
     flow.restart()
     for k in range(100):
@@ -139,8 +145,16 @@ def test_measured_state_that_is_none_is_left_out():
     flow = DynamicsFilter(robot)
     for k in range(100):
         flow.update(k / 50, robot.posture)
-    good, bad = (np.array(robot.posture), np.zeros(robot.nv)), (np.full(robot.nq, np.nan), np.zeros(robot.nv))
-    for state, said in ((bad, "STATE_NOT_FINITE"), (good, "OK"), (bad, "STATE_NOT_FINITE"), ((good[1], good[0]), "STATE_NOT_FINITE")):
+    good, bad = (
+        (np.array(robot.posture), np.zeros(robot.nv)),
+        (np.full(robot.nq, np.nan), np.zeros(robot.nv)),
+    )
+    for state, said in (
+        (bad, "STATE_NOT_FINITE"),
+        (good, "OK"),
+        (bad, "STATE_NOT_FINITE"),
+        ((good[1], good[0]), "STATE_NOT_FINITE"),
+    ):
         frame = flow.step(state)
         assert flow.status == said
         assert np.isfinite(frame.q).all()
@@ -154,7 +168,9 @@ def test_filter_that_runs_along_says_it():
     said = set()
     for k in range(800):
         if k == 400:
-            live.filter.v = live.filter.v + np.concatenate(((2.5, 0.0, 0.0, 0.0, 3.0, 0.0), np.zeros(robot.nv - 6)))
+            live.filter.v = live.filter.v + np.concatenate(
+                ((2.5, 0.0, 0.0, 0.0, 3.0, 0.0), np.zeros(robot.nv - 6))
+            )
         live.advance(k * DT)
         said.add(live.status)
     assert {"FALLEN", "FOLLOWING"} <= said
@@ -164,7 +180,9 @@ def test_filter_that_runs_along_says_it():
 def leaning(robot):
     """Return the resting posture leaning forward a little, so that soles have to be sought."""
     q = np.array(robot.posture)
-    q[3:7] = (pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.array([0.0, 0.08, 0.0])))).coeffs()
+    q[3:7] = (
+        pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.array([0.0, 0.08, 0.0])))
+    ).coeffs()
     return q
 
 
@@ -221,7 +239,9 @@ def test_search_in_pieces_finds_what_it_finds_at_once(angle):
     q = leaning(robot)
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     soles = [data.oMf[frame] for frame in p.soles]
-    com = pin.centerOfMass(robot.model, data, robot.posture) + np.array([angle, 0.0, 0.03])  # legs do not reach that
+    com = pin.centerOfMass(robot.model, data, robot.posture) + np.array(
+        [angle, 0.0, 0.03]
+    )  # legs do not reach that
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     places, turns = np.array([X.translation for X in soles]), np.array([X.rotation for X in soles])
     target = stand_still(q, robot.nv, com, places, turns)
@@ -234,6 +254,10 @@ def test_search_in_pieces_finds_what_it_finds_at_once(angle):
     assert 0.0 < com[2] - pin.centerOfMass(robot.model, data, whole)[2] <= 0.12 + 1e-6
     for found in (whole, other.q):
         pin.framesForwardKinematics(robot.model, data, found)
-        np.testing.assert_allclose([data.oMf[frame].translation for frame in p.soles], places, atol=1e-7)
-        np.testing.assert_allclose(pin.centerOfMass(robot.model, data, found)[:2], com[:2], atol=1e-7)
+        np.testing.assert_allclose(
+            [data.oMf[frame].translation for frame in p.soles], places, atol=1e-7
+        )
+        np.testing.assert_allclose(
+            pin.centerOfMass(robot.model, data, found)[:2], com[:2], atol=1e-7
+        )
     np.testing.assert_allclose(other.q, whole, atol=0.05)

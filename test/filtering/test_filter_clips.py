@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded motions through the filter, sample by sample, with a look-ahead of 0.8 s and one set of settings."""
 
 from itertools import pairwise
@@ -48,7 +49,9 @@ def assert_consistent(verdict):
 def test_standing_stays_exactly():
     robot = hd.load_robot("g1")
     times = np.arange(0.0, 1.0, 1.0 / 30.0)
-    found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), ladder=FIRST)
+    found = filter_clip(
+        robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), ladder=FIRST
+    )
     assert_consistent(found.report)
     errors = [pin.difference(robot.model, robot.posture, frame.q) for frame in found.frames]
     assert np.max(np.abs(errors)) <= 1e-9
@@ -68,8 +71,15 @@ def test_squat_and_walk(name):
 
 def test_frames_before_a_fall_are_inside_all_limits_too():
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load("g1_asap/walk_level4.npz", robot), ladder=FIRST, settings=Settings(lookahead=0.02, gate=False))
-    assert not found.report.finished  # accelerations are large there, and soles bear a few newtons or less
+    found = filter_clip(
+        robot,
+        load("g1_asap/walk_level4.npz", robot),
+        ladder=FIRST,
+        settings=Settings(lookahead=0.02, gate=False),
+    )
+    assert (
+        not found.report.finished
+    )  # accelerations are large there, and soles bear a few newtons or less
     assert found.report.all_limits == 1.0
     assert max(frame.certificate.friction for frame in found.frames) <= 1.0
 
@@ -80,7 +90,11 @@ def test_frames_before_a_fall_are_inside_all_limits_too():
         ("step_forward_back_level1", 0.02, 1.3),
         ("single_foot_balance_level1", 0.02, 1.3),
         ("kick_level1", 0.02, 1.3),
-        ("walk_level4", 0.02, 1.5),  # feet come down later than they should, and nobody leaves the other one before
+        (
+            "walk_level4",
+            0.02,
+            1.5,
+        ),  # feet come down later than they should, and nobody leaves the other one before
         ("walk_level1", 0.1, 1.6),
         ("kick_level1", 0.2, 1.2),
     ],
@@ -90,7 +104,9 @@ def test_steps_are_finished_with_a_short_look_ahead_and_waiting(name, lookahead,
     clip = load(f"g1_asap/{name}.npz", robot)
     found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=lookahead))
     assert_consistent(found.report)
-    assert found.frames[-1].time - found.frames[0].time <= longer * (clip.times[-1] - clip.times[0] + 2.0)
+    assert found.frames[-1].time - found.frames[0].time <= longer * (
+        clip.times[-1] - clip.times[0] + 2.0
+    )
 
 
 def test_score_falls_to_its_false_alarm_rate():
@@ -117,9 +133,14 @@ def test_all_frames_are_inside_all_limits_however_short_the_look_ahead(lookahead
     """Those before a fall too: kicks, spins and forms of karate among them."""
     robot = hd.load_robot("g1")
     clips = [*G1, "g1_karate/B_SpinKarate.csv", "g1_karate/M_Move3.csv"]
-    clips += [f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "jump", "kick", "punch", "spin", "walk")]
+    clips += [
+        f"deepmimic/humanoid3d_{name}.txt"
+        for name in ("jog", "jump", "kick", "punch", "spin", "walk")
+    ]
     for name in clips:
-        frames = filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).frames
+        frames = filter_clip(
+            robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)
+        ).frames
         for frame in frames:
             assert frame.certificate.holds, (name, frame.rung, frame.time, frame.certificate)
             assert frame.certificate.residual <= 1e-8
@@ -131,8 +152,13 @@ def test_who_kicks_does_not_lean_until_the_robot_lies(lookahead):
     """At most four of six kicks, punches and forms fall at the first attempt; where nothing keeps the base from leaning all do."""
     robot, fell = hd.load_robot("g1"), []
     recorded = [f"g1_karate/{name}.csv" for name in ("M_Move18", "M_Move3", "M_ShortMove12")]
-    for name in (*recorded, *(f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "kick", "punch"))):
-        if not filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).report.finished:
+    for name in (
+        *recorded,
+        *(f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "kick", "punch")),
+    ):
+        if not filter_clip(
+            robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)
+        ).report.finished:
             fell.append(name)
     assert len(fell) <= 4, fell
 
@@ -141,9 +167,19 @@ def test_who_kicks_does_not_lean_until_the_robot_lies(lookahead):
 def test_nobody_waits_in_vain_for_a_foot_that_does_not_reach_the_ground():
     """In the jazz walk one hangs above its place while the gate holds time: the other one was lifted after 1.5 s, from under the robot."""
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load("g1_karate/J_ShortDance16_JazzWalk.csv", robot), ladder=FIRST, settings=Settings(lookahead=0.1))
-    alone = [sum(frame.stands) == 1 and then.reference == frame.reference for frame, then in pairwise(found.frames)]
-    assert max(after - first for first, after, waits in runs(np.array(alone)) if waits) * 0.005 < 1.2
+    found = filter_clip(
+        robot,
+        load("g1_karate/J_ShortDance16_JazzWalk.csv", robot),
+        ladder=FIRST,
+        settings=Settings(lookahead=0.1),
+    )
+    alone = [
+        sum(frame.stands) == 1 and then.reference == frame.reference
+        for frame, then in pairwise(found.frames)
+    ]
+    assert (
+        max(after - first for first, after, waits in runs(np.array(alone)) if waits) * 0.005 < 1.2
+    )
     assert found.report.finished
     assert found.report.all_limits == 1.0
 
@@ -153,9 +189,13 @@ def test_eleven_of_eleven_at_the_first_attempt():
     robot = hd.load_robot("g1")
     times = np.arange(0.0, 2.0, 1.0 / 30.0)
     clips = {"standing": Clip(robot, times, np.tile(robot.posture, (len(times), 1)))}
-    clips |= {name: load(name, robot) for name in G1 if "jump" not in name}  # a jump without flight is another matter
+    clips |= {
+        name: load(name, robot) for name in G1 if "jump" not in name
+    }  # a jump without flight is another matter
     assert len(clips) == 11
-    finished = {name: filter_clip(robot, clip, ladder=FIRST).report.finished for name, clip in clips.items()}
+    finished = {
+        name: filter_clip(robot, clip, ladder=FIRST).report.finished for name, clip in clips.items()
+    }
     assert all(finished.values()), finished
 
 
@@ -164,7 +204,12 @@ def test_eleven_of_eleven_at_the_first_attempt():
     ("name", "robot", "most", "limits"),
     [
         ("talos_walk/one_step_20cm_ssp900_dsp400.npz", "talos_reduced", 0.06, 1.0),
-        ("sr1_walk/SR1WalkPattern1.npz", "sr1", 0.1, None),  # its limits cannot be meant, and are not judged
+        (
+            "sr1_walk/SR1WalkPattern1.npz",
+            "sr1",
+            0.1,
+            None,
+        ),  # its limits cannot be meant, and are not judged
     ],
 )
 def test_consistent_walk_passes_through(name, robot, most, limits):
@@ -181,7 +226,12 @@ def test_consistent_walk_passes_through(name, robot, most, limits):
 def test_centre_of_mass_of_the_recording_makes_it_fall():
     """Negative control: without the bounded path of the centre of mass the same filter falls."""
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), settings=Settings(balance=False), ladder=FIRST)
+    found = filter_clip(
+        robot,
+        load("g1_asap/walk_level1.npz", robot),
+        settings=Settings(balance=False),
+        ladder=FIRST,
+    )
     assert not found.report.finished
     assert found.report.residual <= 1e-8  # consistent, and on the floor
 
@@ -191,7 +241,9 @@ def test_pull_of_the_ground_is_reported():
     robot = hd.load_robot("g1")
     loose = TickSettings(unilateral=False)
     clip = load("g1_asap/walk_level1.npz", robot, 4.0)
-    verdict = filter_clip(robot, clip, tick=loose, settings=Settings(balance=False), ladder=FIRST).report
+    verdict = filter_clip(
+        robot, clip, tick=loose, settings=Settings(balance=False), ladder=FIRST
+    ).report
     assert verdict.cop < 0.25
     assert verdict.all_limits <= verdict.cop
     assert verdict.cop_margin < -0.05
@@ -207,7 +259,10 @@ def test_feet_that_float_are_put_on_the_ground():
     q = np.tile(robot.posture, (len(times), 1))
     q[:, 2] += 0.06
     settings = Settings(), Settings(repair_height=False)
-    repaired, floats = (filter_clip(robot, Clip(robot, times, q), settings=how, ladder=FIRST).report for how in settings)
+    repaired, floats = (
+        filter_clip(robot, Clip(robot, times, q), settings=how, ladder=FIRST).report
+        for how in settings
+    )
     assert repaired.joint_rms < 1e-9
     assert np.rad2deg(floats.joint_rms) > 2.0
     assert floats.base_max > 0.05
@@ -219,14 +274,21 @@ def test_without_repair_of_heights_joints_are_farther_off(name):
     robot = hd.load_robot("g1")
     clip = load(f"g1_asap/{name}.npz", robot)
     settings = Settings(), Settings(repair_height=False)
-    repaired, floats = (filter_clip(robot, clip, settings=how, ladder=FIRST).report.joint_rms for how in settings)
+    repaired, floats = (
+        filter_clip(robot, clip, settings=how, ladder=FIRST).report.joint_rms for how in settings
+    )
     assert floats > 1.5 * repaired
 
 
 @pytest.mark.slow
 def test_joints_beyond_their_limits_are_reported():
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load("g1_karate/M_ShortMove12.csv", robot), tick=TickSettings(joint_limits=False), ladder=FIRST)
+    found = filter_clip(
+        robot,
+        load("g1_karate/M_ShortMove12.csv", robot),
+        tick=TickSettings(joint_limits=False),
+        ladder=FIRST,
+    )
     assert np.rad2deg(found.report.joint_margin) < -30.0
     assert found.report.all_limits < 1.0
 
@@ -260,7 +322,9 @@ def spoil(kind, time, q, rng):
     return (3.0 - time if kind == "backwards" else time), q
 
 
-@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "loud", "backwards", "missing", "slow", "fast"])
+@pytest.mark.parametrize(
+    "kind", ["nan", "teleport", "flip", "noise", "loud", "backwards", "missing", "slow", "fast"]
+)
 def test_hostile_stream_is_survived(kind):
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
@@ -277,7 +341,13 @@ def test_hostile_stream_is_survived(kind):
     recovered = [frame for frame in frames if frame.time > 3.2]
     last = recovered[-1]
     assert np.max(np.abs(pin.difference(robot.model, last.target.q, last.q)[6:])) < 0.1
-    expected = {"nan": "NOT_FINITE", "teleport": "BASE_JUMP", "flip": "LEANING", "backwards": "STAMP_IN_PAST", "loud": "POSTURE_JUMP"}
+    expected = {
+        "nan": "NOT_FINITE",
+        "teleport": "BASE_JUMP",
+        "flip": "LEANING",
+        "backwards": "STAMP_IN_PAST",
+        "loud": "POSTURE_JUMP",
+    }
     assert expected.get(kind, "OK") in statuses
 
 
@@ -317,7 +387,9 @@ def test_mode_of_the_paper_is_consistent_and_falls():
 def test_mode_of_the_paper_holds_what_is_consistent():
     robot = hd.load_robot("human28")
     times = np.arange(0.0, 0.5, 1.0 / 30.0)
-    found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), "paper", ladder=FIRST)
+    found = filter_clip(
+        robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), "paper", ladder=FIRST
+    )
     assert found.report.finished
     assert found.report.cop == 1.0
     assert found.report.joint_max < 1e-6

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tick on the measured state of an independent plant: pure torques, noise, pushes."""
 
 import numpy as np
@@ -44,7 +45,10 @@ def bear(impulse, seed, seconds=2.5):
     robot, clip = standing(seconds - 1.0)
     force = np.array([*impulse, 0.0]) / 0.1
     fell, frames, states = run_closed_loop(
-        robot, samples_with_holds(clip), seed=seed, push=lambda time: force if 0.5 <= time < 0.6 else None
+        robot,
+        samples_with_holds(clip),
+        seed=seed,
+        push=lambda time: force if 0.5 <= time < 0.6 else None,
     )
     return fell, float(np.rad2deg(np.max(np.abs(states[-1][0][7:] - frames[0].q[7:]))))
 
@@ -119,13 +123,17 @@ RAW = (
 def test_recorded_motion_falls_though_its_torques_are_fed_forward():
     """Negative control: of nine motions as recorded the one that stands stays up; filtered squat and hands do, on the same springs."""
     robot, clip = standing(2.0)
-    falls = {name: replay(robot, load_recorded(find_recording(name), robot), SPRINGS) for name in RAW}
+    falls = {
+        name: replay(robot, load_recorded(find_recording(name), robot), SPRINGS) for name in RAW
+    }
     falls["standing"] = replay(robot, clip, SPRINGS)
     assert falls["standing"] is None
     assert sum(fell is None for fell in falls.values()) <= 1, falls
     for name in (RAW[0], RAW[5]):
         found = filter_clip(robot, load_recorded(find_recording(name), robot), ladder=LADDER[:1])
-        assert replay(robot, found.clip, SPRINGS, [frame.tau for frame in found.frames]) is None, name
+        assert replay(robot, found.clip, SPRINGS, [frame.tau for frame in found.frames]) is None, (
+            name
+        )
 
 
 @pytest.mark.slow
@@ -141,7 +149,10 @@ def test_filtered_motion_stays_up_on_springs_alone():
     for name, clip in clips.items():
         found = filter_clip(robot, clip, ladder=LADDER[:1], tick=TickSettings(inside=SOFT))
         torques, strengths = [frame.tau for frame in found.frames], (1.9, 2.0, 2.1)
-        falls[name] = [replay(robot, found.clip, strength * SPRINGS, torques, stiff_ground=True) for strength in strengths]
+        falls[name] = [
+            replay(robot, found.clip, strength * SPRINGS, torques, stiff_ground=True)
+            for strength in strengths
+        ]
         raw[name] = replay(robot, clip, 2.0 * SPRINGS, stiff_ground=True)
     assert sum(tries.count(None) >= 2 for tries in falls.values()) >= 5, falls
     assert sum(fell is None for fell in raw.values()) <= 1, raw

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The small functions of the filter: each does one thing, and these are the laws it keeps."""
 
 from dataclasses import replace
@@ -8,7 +9,13 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
-from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.conditioning.contacts import (
+    PLANNED_FEET,
+    RECORDED_FEET,
+    choose_thresholds,
+    drop_short,
+    label_window,
+)
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import FASTEST, NEARER, OUT_OF_REACH, HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
@@ -53,7 +60,9 @@ def test_shift_obeys_the_pendulum_and_ends_over_the_pivot():
     assert abs(x[-1] - 0.1) < 2e-3
     assert np.max(np.abs(x)) < 0.101
     measured = np.diff(x, 2) / DT**2
-    steady = slice(20, 230)  # before the step comes into sight, and while only the known future counts
+    steady = slice(
+        20, 230
+    )  # before the step comes into sight, and while only the known future counts
     assert np.sqrt(np.mean((measured[steady] - second[1:-1][steady]) ** 2)) < 0.02
 
 
@@ -84,7 +93,9 @@ def test_before_now_a_way_that_is_about_to_end_was_as_its_rates_say():
     rng = np.random.default_rng(2)
     state, goal = rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
     (before,) = go_on(state, goal, DT, np.array([-DT]))
-    np.testing.assert_allclose(before[0], state[0] - DT * state[1] + 0.5 * DT**2 * state[2], atol=1e-12)
+    np.testing.assert_allclose(
+        before[0], state[0] - DT * state[1] + 0.5 * DT**2 * state[2], atol=1e-12
+    )
     np.testing.assert_allclose(before[1], state[1] - DT * state[2], atol=1e-12)
 
 
@@ -160,7 +171,9 @@ def test_short_swings_and_contacts_are_none():
 def test_one_foot_always_stands_and_load_is_handed_over_by_both():
     rows = np.arange(200)
     heights = np.column_stack((np.where(rows < 100, 0.0, 0.1), np.where(rows < 100, 0.1, 0.0)))
-    labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, ((True, False), (500, 0)), DT)
+    labels = label_window(
+        heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, ((True, False), (500, 0)), DT
+    )
     assert labels.any(axis=1).all()
     assert labels.all(axis=1).sum() == round(0.06 / DT)
 
@@ -168,11 +181,24 @@ def test_one_foot_always_stands_and_load_is_handed_over_by_both():
 def test_sole_that_rolls_is_lifted_later_and_one_beside_the_other_is_not():
     rows, forward = np.arange(200), np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0]])
     heights = np.column_stack((np.where(rows < 100, 0.0, 0.1), np.where(rows < 100, 0.1, 0.0)))
-    for known, way, both in ((0, forward, 0.11), (40, forward, 0.11), (0, forward[:, [1, 0, 2]], 0.06), (0, -forward, 0.06)):
+    for known, way, both in (
+        (0, forward, 0.11),
+        (40, forward, 0.11),
+        (0, forward[:, [1, 0, 2]], 0.06),
+        (0, -forward, 0.06),
+    ):
         place, turn = np.tile(way, (200, 1, 1)), np.tile(np.eye(3), (200, 2, 1, 1))
         rolls = find_behind(SimpleNamespace(place=place, turn=turn), 0.15)
         past = (True, False), (500, 0)
-        labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, past, DT, known=known, rolls=rolls)
+        labels = label_window(
+            heights,
+            np.where(heights > 0.0, 1.0, 0.0),
+            RECORDED_FEET,
+            past,
+            DT,
+            known=known,
+            rolls=rolls,
+        )
         assert labels.all(axis=1).sum() == round(both / DT)
 
 
@@ -181,8 +207,15 @@ def test_joint_that_had_to_brake_hard_goes_on_braking_and_stays_inside():
     joint = robot.joint("left_ankle_roll_joint")
     limit, at = robot.limits.lower[joint.q][0], joint.v.start - 6
     for compiled in (False, True):
-        room, q, v = JointRoom(robot, compiled=compiled), np.array(robot.posture), np.zeros(robot.nv)
-        q[joint.q], v[joint.v] = limit + 0.002, -0.16  # by the rule of comfort alone it would pass the limit by 0.5 mrad
+        room, q, v = (
+            JointRoom(robot, compiled=compiled),
+            np.array(robot.posture),
+            np.zeros(robot.nv),
+        )
+        q[joint.q], v[joint.v] = (
+            limit + 0.002,
+            -0.16,
+        )  # by the rule of comfort alone it would pass the limit by 0.5 mrad
         for _ in range(60):
             room.update(q, v, DT)
             v[joint.v] += DT * room.lower[at]
@@ -201,7 +234,10 @@ def test_a_swing_does_not_become_short_because_its_beginning_is_past():
     seen = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
     for now in range(0, 90, 5):
         settled = (bool(seen[now - 1, 0]), bool(seen[now - 1, 1])) if now else (True, True)
-        stood = tuple(500 if seen[:now, foot].all() else now - 1 - np.flatnonzero(~seen[:now, foot])[-1] for foot in (0, 1))
+        stood = tuple(
+            500 if seen[:now, foot].all() else now - 1 - np.flatnonzero(~seen[:now, foot])[-1]
+            for foot in (0, 1)
+        )
         again = label_window(heights, speeds, RECORDED_FEET, (settled, stood), DT, known=now)
         np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
 
@@ -223,10 +259,18 @@ def test_what_two_feet_leave_of_a_swing_is_none_and_stays_none():
     heights, speeds = np.where(off, 0.01, 0.0) + np.array([0.001, 0.0]), np.where(off, 1.0, 0.0)
     seen = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
     np.testing.assert_array_equal(seen[:, 1], True)
-    assert runs(seen[:, 0]) == [(0, 20, True), (20, 110, False), (110, 136, True), (136, 190, False), (190, 200, True)]
+    assert runs(seen[:, 0]) == [
+        (0, 20, True),
+        (20, 110, False),
+        (110, 136, True),
+        (136, 190, False),
+        (190, 200, True),
+    ]
     for now in range(100, 150, 2):
         stood = (min(now - 110, 500) if now > 110 else 500, 500)
-        again = label_window(heights, speeds, RECORDED_FEET, ((bool(seen[now - 1, 0]), True), stood), DT, known=now)
+        again = label_window(
+            heights, speeds, RECORDED_FEET, ((bool(seen[now - 1, 0]), True), stood), DT, known=now
+        )
         np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
 
 
@@ -299,7 +343,9 @@ def test_joint_that_jumps_runs_instead():
     jump[joint.q] = robot.limits.upper[joint.q]
     assert intake.take(0.01, jump) == "VELOCITY_LIMITED"
     limit = robot.limits.velocity[joint.v][0]
-    assert abs(intake.q[joint.q.start] - robot.posture[joint.q.start]) <= 0.01 * limit * (1.0 + 1e-9)
+    assert abs(intake.q[joint.q.start] - robot.posture[joint.q.start]) <= 0.01 * limit * (
+        1.0 + 1e-9
+    )
 
 
 def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
@@ -311,22 +357,37 @@ def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
     goal[:7] = robot.posture[:7]
     rows, said = [], []
     for k in range(130):
-        wild = goal if k >= 60 else np.clip(robot.posture + 2.0 * rng.standard_normal(len(goal)), robot.limits.lower, robot.limits.upper)
+        wild = (
+            goal
+            if k >= 60
+            else np.clip(
+                robot.posture + 2.0 * rng.standard_normal(len(goal)),
+                robot.limits.lower,
+                robot.limits.upper,
+            )
+        )
         q = np.array(robot.posture) if k < 20 else np.array([*robot.posture[:7], *wild[7:]])
         said.append(intake.take(k / rate, q))
         rows.append(np.array(intake.q))
     rows = np.array(rows)
     assert set(said[20:60]) == {"POSTURE_JUMP"}
-    np.testing.assert_allclose(rows[20:60], np.tile(robot.posture, (40, 1)), atol=0.02)  # nothing but noise is not followed
+    np.testing.assert_allclose(
+        rows[20:60], np.tile(robot.posture, (40, 1)), atol=0.02
+    )  # nothing but noise is not followed
     np.testing.assert_allclose(rows[-1], goal, atol=1e-3)
     steps = np.abs(np.diff(rows[60:, 7:], axis=0)) * rate
-    assert np.max(steps) <= 1.875 * np.max(np.abs(goal - robot.posture)) / BACK[0] * 1.1  # the peak of a quintic
+    assert (
+        np.max(steps) <= 1.875 * np.max(np.abs(goal - robot.posture)) / BACK[0] * 1.1
+    )  # the peak of a quintic
     assert np.max(np.abs(np.diff(steps, axis=0))) < 0.25 * np.max(steps)
 
 
 def test_far_steps_take_their_time_and_near_ones_stay():
     def prints(way):
-        return [[(0, 2, Print(np.zeros(3), 0.0)), (12, 40, Print(np.array([way, 0.0, 0.0]), 0.0))], [(0, 40, Print(np.zeros(3), 0.0))]]
+        return [
+            [(0, 2, Print(np.zeros(3), 0.0)), (12, 40, Print(np.array([way, 0.0, 0.0]), 0.0))],
+            [(0, 40, Print(np.zeros(3), 0.0))],
+        ]
 
     last, dt = [(Print(np.zeros(3), 0.0), 0)] * 2, 0.01
     for way, lands in ((0.1, 12), (0.36, 22), (9.0, 40)):
@@ -354,7 +415,9 @@ def test_gate_opens_when_balanced_or_after_a_while():
     com, rate, rows = np.array([0.0, 0.15]), np.zeros(2), 0
     while gate.closed(sole, com, rate, landed=True):
         places, rates, seconds = gate.wait(sole, 8)
-        np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=1e-4)
+        np.testing.assert_allclose(
+            np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=1e-4
+        )
         assert np.isfinite(seconds).all()
         com, rate, rows = places[-1], rates[-1], rows + 8
     assert 40 < rows <= 300
@@ -368,7 +431,11 @@ def test_gate_opens_when_balanced_or_after_a_while():
 
 
 def test_gate_stays_closed_while_the_sole_that_stays_is_in_the_air():
-    gate, sole, waited = HoldGate(3.8, DT, active=True), Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4), 0
+    gate, sole, waited = (
+        HoldGate(3.8, DT, active=True),
+        Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
+        0,
+    )
     for _ in range(10):
         assert gate.closed(sole, np.zeros(2), np.zeros(2), landed=False)
         gate.wait(sole, 8)
@@ -390,7 +457,9 @@ def test_centre_of_mass_goes_to_a_sole_far_away_at_a_bounded_speed_and_slows_dow
     parts = [gate.wait(sole, 8) for _ in range(40)]
     places, rates, seconds = (np.vstack(part) for part in zip(*parts, strict=True))
     np.testing.assert_allclose(places[0], far, atol=1e-12)
-    np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=3e-3)
+    np.testing.assert_allclose(
+        np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=3e-3
+    )
     speeds = np.linalg.norm(rates, axis=1)
     assert speeds.max() == pytest.approx(FASTEST)
     assert (np.diff(speeds) <= 1e-12).all()
@@ -417,7 +486,9 @@ def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it
                 came_down[foot] = planner.now - 1
             stood[foot] = stands
     assert max(came_down) > 0
-    assert [state.since for state, row in zip(planner.feet, came_down, strict=True) if row > 0] == [row for row in came_down if row > 0]
+    assert [state.since for state, row in zip(planner.feet, came_down, strict=True) if row > 0] == [
+        row for row in came_down if row > 0
+    ]
 
 
 def test_a_foot_that_does_not_come_down_comes_nearer_to_the_one_that_stands():
@@ -430,5 +501,8 @@ def test_a_foot_that_does_not_come_down_comes_nearer_to_the_one_that_stands():
         moved.append(gate.nearer(late, stays, rows))
     waited = DT * rows * np.arange(1, 21)
     np.testing.assert_allclose(np.array(moved)[waited <= OUT_OF_REACH], 0.0)
-    np.testing.assert_allclose(np.array(moved)[waited > OUT_OF_REACH + DT], np.tile(-NEARER * DT * rows * np.array([0.6, 0.8]), (13, 1)))
+    np.testing.assert_allclose(
+        np.array(moved)[waited > OUT_OF_REACH + DT],
+        np.tile(-NEARER * DT * rows * np.array([0.6, 0.8]), (13, 1)),
+    )
     assert np.isfinite(gate.nearer(stays, stays, rows)).all()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One tick: whatever the state and the wish, the answer obeys the laws of motion, the contacts and the motors."""
 
 import math
@@ -23,7 +24,9 @@ DT = 0.005
 def standing(robot, tick):
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     tick.terms.update(q, v)
-    return stand_still(q, robot.nv, tick.terms.com.copy(), tick.terms.place.copy(), tick.terms.turn.copy())
+    return stand_still(
+        q, robot.nv, tick.terms.com.copy(), tick.terms.place.copy(), tick.terms.turn.copy()
+    )
 
 
 def judged(robot, judge, q, v, step):
@@ -117,9 +120,16 @@ def test_the_base_counts_the_more_the_more_it_leans():
     assert pytest.approx(math.acos(LEAST_UPRIGHT) - STEEPEST) == LEAN
     robot, rng = hd.load_robot("g1"), np.random.default_rng(4)
     for _ in range(10):
-        q = pin.integrate(robot.model, robot.posture, np.concatenate((np.zeros(3), rng.normal(size=3), np.zeros(robot.nv - 6))))
+        q = pin.integrate(
+            robot.model,
+            robot.posture,
+            np.concatenate((np.zeros(3), rng.normal(size=3), np.zeros(robot.nv - 6))),
+        )
         R = pin.Quaternion(q[3:7]).matrix()
-        for turn, times in ((rng.normal() * np.array([0.0, 0.0, 1.0]), 1.0), (LEAN * np.array([0.6, 0.8, 0.0]), 2.0)):
+        for turn, times in (
+            (rng.normal() * np.array([0.0, 0.0, 1.0]), 1.0),
+            (LEAN * np.array([0.6, 0.8, 0.0]), 2.0),
+        ):
             error = np.concatenate((np.zeros(3), R.T @ turn))
             assert weigh_lean(error, R, LEAN) == pytest.approx(times)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion in which no foot stands: told where it is replaced, made where it can be."""
 
 from dataclasses import replace
@@ -35,14 +36,23 @@ def hop(robot, seconds=0.3, speed=0.0):
 
 def faults(robot, frames):
     soles = find_soles(robot)
-    scorer = Scorer(robot, [s.frame for s in soles], [np.array(s.vertices) for s in soles], [s.friction for s in soles])
+    scorer = Scorer(
+        robot,
+        [s.frame for s in soles],
+        [np.array(s.vertices) for s in soles],
+        [s.friction for s in soles],
+    )
     return scorer.score([Moment(f.q, f.v, f.vdot, f.tau, f.wrenches) for f in frames], DT)
 
 
 def lowest_corner(robot, q):
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, q)
-    return min(float(np.min((data.oMf[s.frame].act(c))[2])) for s in find_soles(robot) for c in np.asarray(s.vertices))
+    return min(
+        float(np.min((data.oMf[s.frame].act(c))[2]))
+        for s in find_soles(robot)
+        for c in np.asarray(s.vertices)
+    )
 
 
 @pytest.mark.parametrize("name", ["human28", "g1"])
@@ -53,16 +63,24 @@ def test_hop_is_flown_inside_all_limits(name):
     assert verdict.fell is None
     assert verdict.all_limits == 1.0
     assert verdict.flown >= 0.1
-    assert verdict.flown + verdict.flight_replaced == pytest.approx(0.205, abs=0.02)  # faster than half of gravity, after smoothing
+    assert verdict.flown + verdict.flight_replaced == pytest.approx(
+        0.205, abs=0.02
+    )  # faster than half of gravity, after smoothing
     assert faults(robot, found.frames)["any"] == 0.0
     flies = [frame for frame in found.frames if not any(frame.stands)]
     assert max(lowest_corner(robot, frame.q) for frame in flies) > 0.01
     data = robot.data()
-    momenta = [np.array(pin.computeCentroidalMomentum(robot.model, data, f.q, f.v).vector) for f in flies]
+    momenta = [
+        np.array(pin.computeCentroidalMomentum(robot.model, data, f.q, f.v).vector) for f in flies
+    ]
     steps = np.diff(momenta, axis=0) / DT
     weight = sum(inertia.mass for inertia in robot.model.inertias) * G
-    np.testing.assert_allclose(steps[:, :3] / weight, np.tile((0.0, 0.0, -1.0), (len(steps), 1)), atol=0.1)  # nothing else acts
-    np.testing.assert_allclose(momenta[-1][3:], momenta[0][3:], atol=0.05 * weight * DT * len(steps))
+    np.testing.assert_allclose(
+        steps[:, :3] / weight, np.tile((0.0, 0.0, -1.0), (len(steps), 1)), atol=0.1
+    )  # nothing else acts
+    np.testing.assert_allclose(
+        momenta[-1][3:], momenta[0][3:], atol=0.05 * weight * DT * len(steps)
+    )
     assert all(np.all(frame.wrenches == 0.0) for frame in flies)
 
 

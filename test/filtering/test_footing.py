@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which soles bear load where a robot tells its state: what the ground has stopped, and not what noise has brought near to it."""
 
 import numpy as np
@@ -7,7 +8,13 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.footing import SLIPPED, Footing
-from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, FIRST_LOAD, RAMP, RESTS, SLIDING_LOAD
+from humanoid_dynamics.filtering.ticks.stance_kernels import (
+    DEEPER,
+    FIRST_LOAD,
+    RAMP,
+    RESTS,
+    SLIDING_LOAD,
+)
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
@@ -37,7 +44,13 @@ class Steps:
 
     def ask(self, touches, *, measured=True, plan=None, lift=np.inf):
         """Return which soles stand, and the target that is left."""
-        target = stand_still(self.robot.posture, self.robot.nv, self.terms.com.copy(), self.flat.copy(), self.terms.turn.copy())
+        target = stand_still(
+            self.robot.posture,
+            self.robot.nv,
+            self.terms.com.copy(),
+            self.flat.copy(),
+            self.terms.turn.copy(),
+        )
         target.touches, target.until[0], target.normal[:] = touches, lift, (0.0, 0.0, 1.0)
         if plan is not None:
             target.sole_place[1, 2] += plan
@@ -49,7 +62,11 @@ class Steps:
 @pytest.mark.parametrize(
     ("height", "sinks", "stands"),
     [
-        (0.0003, 0.12, False),  # noise of a millimetre has brought it there, and it is still in the air
+        (
+            0.0003,
+            0.12,
+            False,
+        ),  # noise of a millimetre has brought it there, and it is still in the air
         (0.0003, 0.02, True),  # the ground has stopped it
         (-0.004, 0.12, True),  # so deep it is on the ground whatever its speed
         (0.002, 0.0, False),  # stopped above the ground
@@ -71,7 +88,9 @@ def test_sole_of_the_filter_itself_bears_nothing_until_it_lies_on_the_ground():
         steps.ask(LEFT_ALONE, measured=False)
         steps.place([0.0, height], 0.0)
         steps.terms.turn[1] = pin.exp3(np.array([tilt, 0.0, 0.0]))
-        steps.terms.place[1, 2] += 0.5 * np.ptp(find_soles(steps.robot)[1].vertices[:, 1]) * np.sin(tilt)  # the lowest corner is there
+        steps.terms.place[1, 2] += (
+            0.5 * np.ptp(find_soles(steps.robot)[1].vertices[:, 1]) * np.sin(tilt)
+        )  # the lowest corner is there
         for touches in (BOTH, RIGHT_ALONE):
             stands, target = steps.ask(touches, measured=False)
             assert stands[0]
@@ -110,7 +129,9 @@ def test_sole_of_the_filter_itself_stands_where_it_came_to_rest():
 def test_measured_sole_is_drawn_below_the_ground_when_it_is_about_to_land_and_no_sooner():
     """Swinging low is not landing: a toe that is drawn into the ground there trips the robot."""
     steps = Steps()
-    lowered = [steps.ask(LEFT_ALONE, plan=plan)[1].ground[1] - steps.flat[1, 2] for plan in (0.03, 0.005)]
+    lowered = [
+        steps.ask(LEFT_ALONE, plan=plan)[1].ground[1] - steps.flat[1, 2] for plan in (0.03, 0.005)
+    ]
     np.testing.assert_allclose(lowered, (0.0, -DEEPER), atol=1e-12)
     assert steps.ask(LEFT_ALONE, measured=False, plan=0.005)[1].ground[1] == steps.flat[1, 2]
 
@@ -129,7 +150,9 @@ def test_nobody_leaves_before_the_sole_that_came_down_has_taken_its_load():
 def test_nobody_leaves_in_the_tick_in_which_the_other_sole_comes_down_late():
     """It would have to bear all load while it is as fast as it came."""
     steps = Steps()
-    assert steps.ask(RIGHT_ALONE, measured=False)[0] == LEFT_ALONE  # the right one is still in the air
+    assert (
+        steps.ask(RIGHT_ALONE, measured=False)[0] == LEFT_ALONE
+    )  # the right one is still in the air
     steps.place([0.0, 0.001], 0.4)
     stands, target = steps.ask(RIGHT_ALONE, measured=False)
     assert stands == BOTH
@@ -166,7 +189,9 @@ def test_soles_bear_the_whole_robot_together_however_late_one_comes_down(late, m
         assert stands[0]
         if stands[1]:
             assert target.load.sum() >= 1.0
-            assert target.load[1] <= max(tick * DT - late, 0.0) / RAMP + FIRST_LOAD + 1e-9 or np.isinf(target.load[1])
+            assert target.load[1] <= max(
+                tick * DT - late, 0.0
+            ) / RAMP + FIRST_LOAD + 1e-9 or np.isinf(target.load[1])
         else:
             assert np.isinf(target.load[0])
 
@@ -202,10 +227,15 @@ def test_sole_that_came_down_is_stopped_in_three_ticks():
         step = tick.step(target, q, v, DT)
         if touches == BOTH:
             assert step.rung == 0
-            assert step.wrenches[1, 2] < 0.01 * proportions.mass * proportions.gravity or speed < RESTS[0]
+            assert (
+                step.wrenches[1, 2] < 0.01 * proportions.mass * proportions.gravity
+                or speed < RESTS[0]
+            )
             v = v + DT * step.vdot
             q = pin.integrate(robot.model, q, DT * v)
-            J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
+            J = pin.computeFrameJacobian(
+                robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL
+            )
             speed = np.linalg.norm((J @ v)[:3])
     assert speed < RESTS[0]
 

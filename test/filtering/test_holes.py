@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holes in recorded motions: nobody falls, all limits hold, and the robot is soon back on what it does without them."""
 
 import functools
@@ -56,7 +57,11 @@ def run(name, spoil, begins, lasts, after=4.0):
     clip = clip_of(name)
     end = min(clip.duration, begins + lasts + after)
     times = np.arange(0.0, end, 1.0 / RATE)
-    flow, frames, samples = DynamicsFilter(robot()), [], sample_configurations(clip, clip.times[0] + times)
+    flow, frames, samples = (
+        DynamicsFilter(robot()),
+        [],
+        sample_configurations(clip, clip.times[0] + times),
+    )
     for now in np.arange(0.0, end + 0.9, 0.005):
         while len(times) and times[0] <= now:
             q = samples[0] if not begins <= times[0] < begins + lasts else spoil(samples[0].copy())
@@ -73,7 +78,10 @@ def run(name, spoil, begins, lasts, after=4.0):
 def undisturbed(name):
     """Return what is done without a hole: instants, joints, and by how much these are off the reference at most."""
     frames, _ = run(name, silent, np.inf, 0.0)
-    times, joints = np.array([frame.reference for frame in frames]), np.array([frame.q[7:] for frame in frames])
+    times, joints = (
+        np.array([frame.reference for frame in frames]),
+        np.array([frame.q[7:] for frame in frames]),
+    )
     return times, joints, np.max(off(joints, reference(name, times)))
 
 
@@ -98,12 +106,17 @@ def times_back(name, spoil, begins, lasts):
     times = np.array([frame.reference for frame in judged])
     joints = np.array([frame.q[7:] for frame in judged]).reshape(-1, postures.shape[1])
     astray = off(joints, reference(name, times).reshape(joints.shape)) > usual + streams.BAND
-    wanted = np.array([np.interp(times, known, joint) for joint in postures.T]).T.reshape(joints.shape)
-    return np.max(times[astray], initial=begins + lasts) - begins - lasts, streams.time_back(times, off(joints, wanted), begins + lasts)
+    wanted = np.array([np.interp(times, known, joint) for joint in postures.T]).T.reshape(
+        joints.shape
+    )
+    return np.max(times[astray], initial=begins + lasts) - begins - lasts, streams.time_back(
+        times, off(joints, wanted), begins + lasts
+    )
 
 
 @pytest.mark.parametrize(
-    ("spoil", "begins", "lasts"), [(no_number, 1.6, 0.6), (silent, 1.7, 0.6), (no_number, 2.1, 1.0), (off_by_a_joint, 1.9, 0.6)]
+    ("spoil", "begins", "lasts"),
+    [(no_number, 1.6, 0.6), (silent, 1.7, 0.6), (no_number, 2.1, 1.0), (off_by_a_joint, 1.9, 0.6)],
 )
 def test_hole_in_the_midst_of_a_step_is_left_behind(spoil, begins, lasts):
     assert max(times_back("walk 1", spoil, begins, lasts)) <= RECOVERY
@@ -175,7 +188,9 @@ def test_what_is_taken_back_ends_at_the_newest_row_where_it_ends_sooner():
 def test_of_both_feet_the_one_that_moved_less_stays():
     """A step of the left foot, and the whole posture carried off: the right sole is put back to where it was."""
     bridge, step = Bridge(robot(), measure_proportions(robot())), np.array(robot().posture)
-    hip, knee, ankle = (robot().joint(f"left_{name}_joint").q.start for name in ("hip_pitch", "knee", "ankle_pitch"))
+    hip, knee, ankle = (
+        robot().joint(f"left_{name}_joint").q.start for name in ("hip_pitch", "knee", "ankle_pitch")
+    )
     step[[hip, knee, ankle]] += -0.5, 0.3, 0.2
     carry = pin.SE3(pin.utils.rotate("z", 0.1), np.array([0.05, 0.02, 0.0]))
     step[:7] = pin.SE3ToXYZQUAT(carry * pin.XYZQUATToSE3(step[:7]))
@@ -249,11 +264,19 @@ def test_stream_that_stood_still_is_believed_as_soon_as_it_could_have_been_follo
 
 def test_single_sample_that_jumps_is_left_out():
     flow = DynamicsFilter(robot())
-    said = [flow.update(t, off_by_a_joint(q.copy()) if k == 40 else q) for k, (t, q) in enumerate(wave(60))]
+    said = [
+        flow.update(t, off_by_a_joint(q.copy()) if k == 40 else q)
+        for k, (t, q) in enumerate(wave(60))
+    ]
     assert said[:40] == ["OK"] * 40
     assert "POSTURE_JUMP" in said[40:43]
     assert said[-10:] == ["OK"] * 10
-    assert np.abs(flow._stream._track.q.between(0, flow._stream._track.end)[:, 7] - robot().posture[7]).max() < 1e-9
+    assert (
+        np.abs(
+            flow._stream._track.q.between(0, flow._stream._track.end)[:, 7] - robot().posture[7]
+        ).max()
+        < 1e-9
+    )
 
 
 def test_arms_that_jump_are_no_doubt():
@@ -285,7 +308,10 @@ def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_tur
     assert intake.sight.leans
 
 
-@pytest.mark.parametrize(("rate", "way", "doubtful"), [(30.0, 0.9, True), (30.0, 0.5, False), (120.0, 0.45, True), (120.0, 0.1, False)])
+@pytest.mark.parametrize(
+    ("rate", "way", "doubtful"),
+    [(30.0, 0.9, True), (30.0, 0.5, False), (120.0, 0.45, True), (120.0, 0.1, False)],
+)
 def test_single_joint_that_goes_far_at_once_jumped_though_it_may_be_as_fast(rate, way, doubtful):
     """At 30 Hz a joint that may run at 32 rad/s may go a radian from sample to sample; no motion does that from rest."""
     doubts, q = Doubts(robot(), np.full(robot().nv, 32.0)), np.array(robot().posture)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A hundred and thirty bad streams into the filter: every frame inside all limits, and soon back on the reference."""
 
 from dataclasses import replace
@@ -10,7 +11,9 @@ from benchmarks.motion import streams
 
 RECOVERY = 0.5  # s
 MOST = 6  # of ten streams of a kind are as soon where they are without the fault
-STEPPING = 1.5  # s; where feet stand elsewhere than without the fault, and step back one after the other
+STEPPING = (
+    1.5  # s; where feet stand elsewhere than without the fault, and step back one after the other
+)
 TOLD = {
     "teleport": {"BASE_JUMP"},
     "flip": {"LEANING"},
@@ -38,7 +41,9 @@ def check(kind, seed):
     return streams.time_home(fault, frames)
 
 
-@pytest.mark.parametrize("kind", ["frozen", "jerk", "loud", "noisy", "about_face", "swapped", "slow"])
+@pytest.mark.parametrize(
+    "kind", ["frozen", "jerk", "loud", "noisy", "about_face", "swapped", "slow"]
+)
 def test_bad_stream_is_survived_and_left_behind(kind):
     assert check(kind, 0) <= RECOVERY
 
@@ -55,8 +60,14 @@ def test_steps_after_an_about_face_are_those_of_the_reference():
     fault = replace(streams.draw_fault("about_face", 6), motion="gait")
     _, frames, _ = streams.follow(fault)
     swings = [frame for frame in frames if fault.ends + 0.2 < frame.reference < fault.ends + 0.7]
-    expected = {round(frame.reference, 3): frame.target.touches for frame in streams.undisturbed(fault.motion)}
-    assert all(frame.target.touches == expected[round(frame.reference, 3)] == (True, False) for frame in swings)
+    expected = {
+        round(frame.reference, 3): frame.target.touches
+        for frame in streams.undisturbed(fault.motion)
+    }
+    assert all(
+        frame.target.touches == expected[round(frame.reference, 3)] == (True, False)
+        for frame in swings
+    )
 
 
 @pytest.mark.slow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Produced frames under a second opinion that shares no code with the certificate, and how often that opinion is wrong."""
 
 import numpy as np
@@ -30,25 +31,44 @@ RECORDED = (
 
 def scorer_of(robot):
     soles = find_soles(robot)
-    return Scorer(robot, [s.frame for s in soles], [np.array(s.vertices) for s in soles], [s.friction for s in soles])
+    return Scorer(
+        robot,
+        [s.frame for s in soles],
+        [np.array(s.vertices) for s in soles],
+        [s.friction for s in soles],
+    )
 
 
 def possible_moment(robot, scorer, rng):
     """Return a frame that is possible by construction: limits first, then pushes of the corners, and motion follows from both."""
     model = robot.model
     q = pin.integrate(model, robot.posture, 0.05 * rng.normal(size=robot.nv))
-    q[scorer.places] = np.clip(q[scorer.places], model.lowerPositionLimit[scorer.places], model.upperPositionLimit[scorer.places])
-    v = rng.uniform(-1.0, 1.0, robot.nv) * np.where(np.isfinite(model.velocityLimit), np.minimum(model.velocityLimit, 2.0), 2.0)
+    q[scorer.places] = np.clip(
+        q[scorer.places],
+        model.lowerPositionLimit[scorer.places],
+        model.upperPositionLimit[scorer.places],
+    )
+    v = rng.uniform(-1.0, 1.0, robot.nv) * np.where(
+        np.isfinite(model.velocityLimit), np.minimum(model.velocityLimit, 2.0), 2.0
+    )
     tau = rng.uniform(-1.0, 1.0, robot.nv - 6) * np.minimum(model.effortLimit[6:], 100.0)
     wrenches = np.zeros((2, 6))
     for foot, corners in enumerate(scorer.corners):
         for corner in corners:
             push = rng.uniform(0.0, 0.3) * scorer.weight
-            pulled, way = rng.uniform(0.0, scorer.friction[foot]) * push, rng.uniform(0.0, 2.0 * np.pi)
+            pulled, way = (
+                rng.uniform(0.0, scorer.friction[foot]) * push,
+                rng.uniform(0.0, 2.0 * np.pi),
+            )
             force = np.array([pulled * np.cos(way), pulled * np.sin(way), push])
             wrenches[foot] += np.concatenate((force, np.cross(corner, force)))
     pin.computeJointJacobians(model, scorer.data, q)
-    J = np.vstack([pin.getFrameJacobian(model, scorer.data, frame, pin.ReferenceFrame.LOCAL) for frame in scorer.frames])
+    J = np.vstack(
+        [
+            pin.getFrameJacobian(model, scorer.data, frame, pin.ReferenceFrame.LOCAL)
+            for frame in scorer.frames
+        ]
+    )
     v = v - np.linalg.lstsq(J, J @ v, rcond=None)[0]  # soles rest
     v *= min(1.0, 1.0 / np.max(np.abs(v[6:]) / model.velocityLimit[6:]))
     return Moment(q, v, follow(robot, scorer, q, v, tau, wrenches), tau, wrenches)
@@ -57,13 +77,21 @@ def possible_moment(robot, scorer, rng):
 def at_its_limits(robot, scorer, rng):
     """Return a frame that is possible with nothing to spare: each sole is pushed at one corner, on its cone, and motors give all."""
     moment = possible_moment(robot, scorer, rng)
-    tau = np.where(moment.tau < 0.0, -1.0, 1.0) * np.where(np.isfinite(robot.model.effortLimit[6:]), robot.model.effortLimit[6:], 1.0)
+    tau = np.where(moment.tau < 0.0, -1.0, 1.0) * np.where(
+        np.isfinite(robot.model.effortLimit[6:]), robot.model.effortLimit[6:], 1.0
+    )
     wrenches = np.zeros((2, 6))
     for foot, corners in enumerate(scorer.corners):
         way, push = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.1, 1.0) * scorer.weight
-        force = push * np.array([scorer.friction[foot] * np.cos(way), scorer.friction[foot] * np.sin(way), 1.0])
-        wrenches[foot] = np.concatenate((force, np.cross(corners[rng.integers(len(corners))], force)))
-    return Moment(moment.q, moment.v, follow(robot, scorer, moment.q, moment.v, tau, wrenches), tau, wrenches)
+        force = push * np.array(
+            [scorer.friction[foot] * np.cos(way), scorer.friction[foot] * np.sin(way), 1.0]
+        )
+        wrenches[foot] = np.concatenate(
+            (force, np.cross(corners[rng.integers(len(corners))], force))
+        )
+    return Moment(
+        moment.q, moment.v, follow(robot, scorer, moment.q, moment.v, tau, wrenches), tau, wrenches
+    )
 
 
 def follow(robot, scorer, q, v, tau, wrenches):
@@ -73,19 +101,25 @@ def follow(robot, scorer, q, v, tau, wrenches):
         pin.getFrameJacobian(robot.model, scorer.data, frame, pin.ReferenceFrame.LOCAL).T @ wrench
         for frame, wrench in zip(scorer.frames, wrenches, strict=True)
     )
-    return np.array(pin.aba(robot.model, scorer.data, q, v, np.concatenate((np.zeros(6), tau)) + pushed))
+    return np.array(
+        pin.aba(robot.model, scorer.data, q, v, np.concatenate((np.zeros(6), tau)) + pushed)
+    )
 
 
 def next_moment(robot, scorer, moment):
     """Return the frame that comes after one by its acceleration."""
     v = moment.v + DT * moment.vdot
     q = pin.integrate(robot.model, moment.q, DT * v)
-    return Moment(q, v, follow(robot, scorer, q, v, moment.tau, moment.wrenches), moment.tau, moment.wrenches)
+    return Moment(
+        q, v, follow(robot, scorer, q, v, moment.tau, moment.wrenches), moment.tau, moment.wrenches
+    )
 
 
 def spoil(kind, moment, scorer, model):
     """Return the frame with one fault, the equation of motion left alone where it can be."""
-    parts = {name: np.array(getattr(moment, name)) for name in ("q", "v", "vdot", "tau", "wrenches")}
+    parts = {
+        name: np.array(getattr(moment, name)) for name in ("q", "v", "vdot", "tau", "wrenches")
+    }
     limited = next(k for k in range(len(parts["tau"])) if np.isfinite(model.effortLimit[6 + k]))
     if kind == "motion":
         parts["vdot"][8] += 1e-3
@@ -101,7 +135,10 @@ def spoil(kind, moment, scorer, model):
     elif kind == "joint":
         parts["q"][scorer.places[0]] = model.upperPositionLimit[scorer.places[0]] + 1e-3
     elif kind in ("speed", "slide"):
-        place, rate = {"speed": (6, 1.001 * model.velocityLimit[6]), "slide": (0, parts["v"][0] + 0.3)}[kind]
+        place, rate = {
+            "speed": (6, 1.001 * model.velocityLimit[6]),
+            "slide": (0, parts["v"][0] + 0.3),
+        }[kind]
         parts["v"][place] = rate
     return Moment(**parts)
 
@@ -128,7 +165,9 @@ def test_no_false_alarm_on_paths_that_follow(name):
 def test_every_fault_is_seen(kind):
     robot, rng = hd.load_robot("g1"), np.random.default_rng(1)
     scorer = scorer_of(robot)
-    spoiled = [spoil(kind, possible_moment(robot, scorer, rng), scorer, robot.model) for _ in range(50)]
+    spoiled = [
+        spoil(kind, possible_moment(robot, scorer, rng), scorer, robot.model) for _ in range(50)
+    ]
     assert scorer.score(spoiled)[kind] == 1.0
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops of the door of the stream against pinocchio, numpy and what they stand for."""
 
 import math
@@ -35,7 +36,10 @@ def robot():
 def postures(robot, count, size=0.4):
     """Return postures all around the resting one."""
     rng = np.random.default_rng(11)
-    return [pin.integrate(robot.model, robot.posture, size * rng.normal(size=robot.nv)) for _ in range(count)]
+    return [
+        pin.integrate(robot.model, robot.posture, size * rng.normal(size=robot.nv))
+        for _ in range(count)
+    ]
 
 
 def soles_of(robot, q):
@@ -43,7 +47,9 @@ def soles_of(robot, q):
     data, p = robot.data(), measure_proportions(robot)
     pin.framesForwardKinematics(robot.model, data, q)
     poses = [data.oMf[sole] for sole in p.soles]
-    return poses, np.array([pose.act(middle) for pose, middle in zip(poses, p.centres, strict=True)])
+    return poses, np.array(
+        [pose.act(middle) for pose, middle in zip(poses, p.centres, strict=True)]
+    )
 
 
 def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
@@ -56,7 +62,10 @@ def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
     np.testing.assert_array_equal(sample[7:], np.clip(q[7:], -0.5, 0.5))
     speed, other = rng.uniform(1.0, 5.0, size=12), rng.normal(size=12)
     longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
-    assert (longest, fast) == (np.abs(q[6:]).max(), np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]))
+    assert (longest, fast) == (
+        np.abs(q[6:]).max(),
+        np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]),
+    )
     assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
 
 
@@ -69,7 +78,10 @@ def test_step_is_seen_at_once(compiled):
     many, far, changes = see(way, rates, speed, 0.2, (1.5, 1.0))
     at_once = np.minimum(joints / 0.2, np.abs(way / 0.2 - last))
     assert np.any(1.5 * speed < 5.0)
-    assert (many, far) == (np.count_nonzero(joints > 0.2 * speed), np.count_nonzero(at_once > np.minimum(1.5 * speed, 5.0)))
+    assert (many, far) == (
+        np.count_nonzero(joints > 0.2 * speed),
+        np.count_nonzero(at_once > np.minimum(1.5 * speed, 5.0)),
+    )
     assert changes == pytest.approx(np.abs(way / 0.2 - last).sum())
     np.testing.assert_allclose(rates, way / 0.2)
 
@@ -118,7 +130,10 @@ def test_posture_is_seen_as_pinocchio_has_it(robot):
         upright = [pose.rotation[2, 2] for k, pose in enumerate(poses) if k == lower or over < NEAR]
         assert seen.tilt == pytest.approx(np.arccos(min(upright)), abs=1e-7)
         bears = np.clip((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0, 1.0)
-        line = middles[lower, :2] + np.linspace(0.0, bears, 2001)[:, None] * (middles[1 - lower] - middles[lower])[:2]
+        line = (
+            middles[lower, :2]
+            + np.linspace(0.0, bears, 2001)[:, None] * (middles[1 - lower] - middles[lower])[:2]
+        )
         assert seen.far == pytest.approx(np.min(np.linalg.norm(line - com, axis=1)), abs=1e-4)
     assert len(kinds) == 6
 
@@ -127,7 +142,9 @@ def test_what_two_ways_have_in_common_is_the_shortest_between_them():
     rng = np.random.default_rng(13)
     for a, b in rng.normal(size=(50, 2, 2)):
         between = a + np.linspace(0.0, 1.0, 5001)[:, None] * (b - a)
-        assert np.hypot(*common_way(*a, *b)) == pytest.approx(np.min(np.linalg.norm(between, axis=1)), abs=1e-3)
+        assert np.hypot(*common_way(*a, *b)) == pytest.approx(
+            np.min(np.linalg.norm(between, axis=1)), abs=1e-3
+        )
 
 
 def test_leash_is_the_same_compiled_and_as_it_is(robot):
@@ -136,8 +153,14 @@ def test_leash_is_the_same_compiled_and_as_it_is(robot):
     way = 0.03 * np.random.default_rng(14).normal(size=robot.nv)
     q = np.array(robot.posture)
     for k in range(200):
-        way[[0, 1, 5]] = 0.02 * np.cos(0.07 * k), 0.01, 0.05 * np.sin(0.05 * k)  # both soles slide and turn, to and fro
-        q = pin.integrate(robot.model, robot.posture if k % 50 == 0 else q, way * (1.0 if k % 7 else 0.1))
+        way[[0, 1, 5]] = (
+            0.02 * np.cos(0.07 * k),
+            0.01,
+            0.05 * np.sin(0.05 * k),
+        )  # both soles slide and turn, to and fro
+        q = pin.integrate(
+            robot.model, robot.posture if k % 50 == 0 else q, way * (1.0 if k % 7 else 0.1)
+        )
         np.testing.assert_allclose(one.hold(q, 0.02), other.hold(q, 0.02), atol=1e-12)
         held += one.holds
         assert one.holds == other.holds
@@ -149,7 +172,9 @@ def test_soles_that_slide_or_turn_go_as_fast_as_they_may(robot, kind):
     """What is spare is used up first, then both soles go or turn at their pace, and joints stay."""
     p, gap, last = measure_proportions(robot), 0.02, None
     leash, q, way = Leash(robot, p), np.array(robot.posture), np.zeros(robot.nv)
-    way[0 if kind == "slide" else 5] = 0.03 if kind == "slide" else 0.04  # per sample; faster than its pace
+    way[0 if kind == "slide" else 5] = (
+        0.03 if kind == "slide" else 0.04
+    )  # per sample; faster than its pace
     for k in range(100):
         held = leash.hold(q, gap)
         np.testing.assert_array_equal(held[7:], q[7:])
@@ -158,7 +183,9 @@ def test_soles_that_slide_or_turn_go_as_fast_as_they_may(robot, kind):
         if last is not None and k > 60:  # past what was spare
             ways = middles[:, :2] - last[0][:, :2]
             if kind == "slide":
-                assert np.hypot(*common_way(*ways[0], *ways[1])) == pytest.approx(PACE[0] * math.sqrt(p.gravity * p.height) * gap)
+                assert np.hypot(*common_way(*ways[0], *ways[1])) == pytest.approx(
+                    PACE[0] * math.sqrt(p.gravity * p.height) * gap
+                )
             else:
                 assert math.remainder(turn - last[1], math.tau) == pytest.approx(PACE[1] * gap)
         last, q = (middles, turn), pin.integrate(robot.model, q, way)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ladder commands where the first rung has no answer: as possible as what the first rung does."""
 
 import numpy as np
@@ -41,18 +42,27 @@ def test_a_sole_that_hardly_bears_load_uses_no_more_friction_than_it_has(name):
     assert light > 10
 
 
-@pytest.mark.parametrize(("name", "clip", "lower"), [("romeo", "kick", 0.0), ("romeo", "punch", 0.015)])
+@pytest.mark.parametrize(
+    ("name", "clip", "lower"), [("romeo", "kick", 0.0), ("romeo", "punch", 0.015)]
+)
 def test_soles_that_bear_load_do_not_slide_on_any_rung(name, clip, lower):
     robot = hd.load_robot(name)
     flow = DynamicsFilter(robot, settings=Settings(extra_lower=lower, flights=True))
-    frames = feed_clip(flow, load_clip(find_recording(f"deepmimic/humanoid3d_{clip}.txt"), robot)).frames
+    frames = feed_clip(
+        flow, load_clip(find_recording(f"deepmimic/humanoid3d_{clip}.txt"), robot)
+    ).frames
     assert sum(frame.rung > 0 for frame in frames) > 5
     for frame in frames:
         assert frame.certificate.forces_hold, (frame.rung, frame.certificate)
         assert frame.certificate.soles_rest, (frame.rung, frame.certificate)
         assert frame.certificate.limits_hold, (frame.rung, frame.certificate)
-        assert frame.certificate.contacts_hold or frame.rung >= RUNGS.index("soles_give_way"), (frame.rung, frame.certificate)
-    assert max(frame.certificate.height for frame in frames) < SUNK  # soles that sink into the ground end the motion
+        assert frame.certificate.contacts_hold or frame.rung >= RUNGS.index("soles_give_way"), (
+            frame.rung,
+            frame.certificate,
+        )
+    assert (
+        max(frame.certificate.height for frame in frames) < SUNK
+    )  # soles that sink into the ground end the motion
 
 
 def whirling(robot, tick, size, seed):
@@ -79,7 +89,9 @@ def test_a_standing_sole_stays_over_the_whole_tick(name, touches):
         drift = np.linalg.norm(tick.terms.drift[0, :3])
         pin.framesForwardKinematics(robot.model, data, q)
         before = data.oMf[proportions.soles[0]].translation.copy()
-        pin.framesForwardKinematics(robot.model, data, pin.integrate(robot.model, q, dt * (v + dt * step.vdot)))
+        pin.framesForwardKinematics(
+            robot.model, data, pin.integrate(robot.model, q, dt * (v + dt * step.vdot))
+        )
         way = np.linalg.norm(data.oMf[proportions.soles[0]].translation - before)
         if step.rung < RUNGS.index("soles_give_way"):
             held += 1
@@ -110,7 +122,10 @@ def test_a_sole_far_from_where_it_stands_is_drawn_back_slowly(compiled):
     if compiled:
         pytest.importorskip("numba", reason="numba is not installed")
     robot = hd.load_robot("g1")
-    tick, judge = BalancedTick(robot, TickSettings(compiled=compiled)), FrameJudge(robot, measure_proportions(robot))
+    tick, judge = (
+        BalancedTick(robot, TickSettings(compiled=compiled)),
+        FrameJudge(robot, measure_proportions(robot)),
+    )
     for off in (0.01, 0.04, 0.1):
         tick.restart()
         q, v = np.array(robot.posture), np.zeros(robot.nv)

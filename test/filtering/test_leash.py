@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """References whose feet slide or turn together: place and heading come later, the robot stays on its feet, and comes after."""
 
 import functools
@@ -59,7 +60,9 @@ def slide(speed, degrees, lasts=3.0):
     return lambda t: (0.0, t * way), lasts
 
 
-@pytest.mark.parametrize(("path", "lasts"), [turn(np.pi, 1.0), spin(3.0), slide(0.5, 90.0), slide(1.0, 90.0)])
+@pytest.mark.parametrize(
+    ("path", "lasts"), [turn(np.pi, 1.0), spin(3.0), slide(0.5, 90.0), slide(1.0, 90.0)]
+)
 def test_turn_and_slide_without_steps_do_not_fell_the_robot(path, lasts):
     check("g1", path, lasts)
 
@@ -101,7 +104,9 @@ def leash():
 
 
 def heading(robot, q):
-    return pin.log3(pin.Quaternion(q[3:7]).matrix() @ pin.Quaternion(robot.posture[3:7]).matrix().T)[2]
+    return pin.log3(
+        pin.Quaternion(q[3:7]).matrix() @ pin.Quaternion(robot.posture[3:7]).matrix().T
+    )[2]
 
 
 def test_what_is_slow_or_short_is_left_alone(leash):

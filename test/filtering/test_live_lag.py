@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter along with the world is late by its delay, whatever kept it from running: soon again, and never by more than a second."""
 
 import numpy as np
@@ -23,12 +24,16 @@ def lags(seconds, *, runs=lambda now: True, state=None):
     for tick in range(round(seconds / DT)):
         now = tick * DT
         if state is not None and state(now):
-            live.state.observe_joints([joint.name for joint in joints], rest, np.zeros(len(rest)), now, now)
+            live.state.observe_joints(
+                [joint.name for joint in joints], rest, np.zeros(len(rest)), now, now
+            )
             live.state.observe_base(np.array(robot.posture[:7]), np.zeros(6), now, now)
         for command in live.advance(now) if runs(now) else ():
             assert command.frame.certificate.holds
             began = command.stamp - command.frame.reference - live.lag if not found else began
-            assert command.stamp - command.frame.reference - began == pytest.approx(live.lag, abs=1e-9)
+            assert command.stamp - command.frame.reference - began == pytest.approx(
+                live.lag, abs=1e-9
+            )
             found.append((now, live.lag))
     return np.array(found)
 
@@ -47,10 +52,15 @@ def test_long_stall_is_left_out():
 
 def test_stalls_that_come_again_and_again_cost_a_second_at_most():
     found = lags(10.0, runs=lambda now: now % 2.0 < 1.4)
-    assert found[found[:, 0] % 2.0 > 1.3, 1].max() < DELAY + LONGEST + 0.5  # what was planned before a stall has come out by then
+    assert (
+        found[found[:, 0] % 2.0 > 1.3, 1].max() < DELAY + LONGEST + 0.5
+    )  # what was planned before a stall has come out by then
 
 
-@pytest.mark.parametrize(("known", "since"), [(lambda now: now > 3.0, 0.0), (lambda now: not 2.0 < now < 4.0, 4.0 + LEFT)])
+@pytest.mark.parametrize(
+    ("known", "since"),
+    [(lambda now: now > 3.0, 0.0), (lambda now: not 2.0 < now < 4.0, 4.0 + LEFT)],
+)
 def test_what_passed_before_a_state_came_is_left_out(known, since):
     found = lags(6.0, state=known)
     assert np.abs(found[found[:, 0] > since, 1] - DELAY).max() < 0.05

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Teleoperation with one foot lifted: balance is kept whatever hands and feet are asked for, and where it is not nothing jumps."""
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ def lead(foot: Move, hand: Move, seconds: float, name: str = "g1") -> list[Teleo
         now = tick / RATE
         for led, move in zip(tele.names, (foot, hand), strict=True) if tick % EVERY == 0 else ():
             way, turn = move(now)
-            tele.update(led, now + 1.0, pin.SE3(turn @ start[led].rotation, start[led].translation + way), now)
+            tele.update(
+                led,
+                now + 1.0,
+                pin.SE3(turn @ start[led].rotation, start[led].translation + way),
+                now,
+            )
         frames.append(tele.step(now))
     return frames
 
@@ -64,7 +70,11 @@ def test_a_waving_hand_does_not_throw_a_robot_on_one_foot(frequency: float) -> N
 
 def test_a_foot_asked_for_upside_down_and_a_hand_that_thrashes_do_not_throw_it() -> None:
     turned = pin.utils.rotate("x", 3.0)
-    frames = lead(lambda _: ([0.0, 0.5, 0.6], turned), lambda now: ([2.0 * np.sin(9.0 * now), 2.0, 2.0], np.eye(3)), 4.0)
+    frames = lead(
+        lambda _: ([0.0, 0.5, 0.6], turned),
+        lambda now: ([2.0 * np.sin(9.0 * now), 2.0, 2.0], np.eye(3)),
+        4.0,
+    )
     check_smooth(frames)
     assert min(uprightness(frame) for frame in frames) > UPRIGHT
     assert all(frame.certificate.holds for frame in frames)
@@ -78,7 +88,10 @@ def test_a_foot_is_put_down_where_the_robot_tilts() -> None:
     check_smooth(frames, "human28")
     first = next(k for k, frame in enumerate(frames) if frame.status == "FOOT_COMES_DOWN")
     foot = frames[first].streams["left_foot"]
-    assert (foot.status, foot.reason) == ("REFUSED", "the robot was about to fall, so the foot was put down")
+    assert (foot.status, foot.reason) == (
+        "REFUSED",
+        "the robot was about to fall, so the foot was put down",
+    )
     assert frames[-1].stands == (True, True)
     assert min(uprightness(frame) for frame in frames) > np.cos(0.35)
     assert all(frame.certificate.holds for frame in frames)
@@ -105,7 +118,10 @@ def test_a_robot_that_fell_stands_again_where_its_soles_stood_last() -> None:
     robot = load("g1")
     tele = Teleoperation(robot, ("right_hand",), rate=RATE)
     stood, turn = np.array(robot.posture), pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 1.2])))
-    stood[:3], stood[3:7] = stood[:3] + np.array([5.0, -3.0, 0.2]), (turn * pin.Quaternion(stood[3:7])).coeffs()
+    stood[:3], stood[3:7] = (
+        stood[:3] + np.array([5.0, -3.0, 0.2]),
+        (turn * pin.Quaternion(stood[3:7])).coeffs(),
+    )
     tele.restart(stood)
     frames = [tele.step(tick / RATE) for tick in range(20)]
     tele.q[3:7] = (turn * pin.Quaternion(pin.exp3(np.array([1.3, 0.0, 0.0])))).coeffs()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The delay of a stream stays what it was: what piled up is caught up with, who sends too slowly is waited for, clips see nothing."""
 
 import numpy as np
@@ -66,7 +67,9 @@ def ticked(flow, robot, seconds, arrivals):
             became.append(flow.update(arrivals.pop(0)[1], robot.posture))
         frame = flow.step()
         if frame is not None:
-            assert last is None or np.abs(frame.v - last.v - DT * last.vdot).max() < 1e-9  # no velocity jumps
+            assert (
+                last is None or np.abs(frame.v - last.v - DT * last.vdot).max() < 1e-9
+            )  # no velocity jumps
             lags.append(flow.lag)
             said.append(flow.status)
             last = frame
@@ -76,7 +79,9 @@ def ticked(flow, robot, seconds, arrivals):
 @pytest.mark.parametrize("drift", [0.06, -0.06])
 def test_filter_keeps_its_delay_whatever_the_speed_of_the_clock(robot, drift):
     flow = DynamicsFilter(robot)
-    lags, said, became = ticked(flow, robot, 5.0, [(k / RATE, (1.0 + drift) * k / RATE) for k in range(300)])
+    lags, said, became = ticked(
+        flow, robot, 5.0, [(k / RATE, (1.0 + drift) * k / RATE) for k in range(300)]
+    )
     assert np.abs(lags - lags[0]).max() < 0.18
     assert set(said) == set(became) == {"OK"}
     assert (flow.pace - 1.0) * drift > 0.0
@@ -85,14 +90,24 @@ def test_filter_keeps_its_delay_whatever_the_speed_of_the_clock(robot, drift):
 @pytest.mark.slow
 @pytest.mark.parametrize("drift", [0.02, -0.02])
 def test_clock_off_by_two_parts_in_a_hundred_for_40_seconds(robot, drift):
-    lags, said, became = ticked(DynamicsFilter(robot), robot, 40.0, [(k / RATE, (1.0 + drift) * k / RATE) for k in range(2400)])
+    lags, said, became = ticked(
+        DynamicsFilter(robot),
+        robot,
+        40.0,
+        [(k / RATE, (1.0 + drift) * k / RATE) for k in range(2400)],
+    )
     assert np.abs(lags - lags[0]).max() < 0.15
     assert set(said) == set(became) == {"OK"}
 
 
 @pytest.mark.slow
 def test_link_that_stalls_for_a_second_costs_no_delay_for_good(robot):
-    lags, _, _ = ticked(DynamicsFilter(robot), robot, 16.0, [(6.0 if 5.0 < k / RATE < 6.0 else k / RATE, k / RATE) for k in range(960)])
+    lags, _, _ = ticked(
+        DynamicsFilter(robot),
+        robot,
+        16.0,
+        [(6.0 if 5.0 < k / RATE < 6.0 else k / RATE, k / RATE) for k in range(960)],
+    )
     assert lags.max() > lags[0] + 0.5
     assert abs(lags[-1] - lags[0]) < 0.1
 
@@ -100,7 +115,11 @@ def test_link_that_stalls_for_a_second_costs_no_delay_for_good(robot):
 def test_who_takes_all_there_is_sees_no_change(robot):
     motions = []
     for paced in (True, False):
-        flow, found, q = DynamicsFilter(robot, settings=Settings(paced=paced, lookahead=0.3)), [], np.array(robot.posture)
+        flow, found, q = (
+            DynamicsFilter(robot, settings=Settings(paced=paced, lookahead=0.3)),
+            [],
+            np.array(robot.posture),
+        )
         for k in range(120):
             q[-1] = robot.posture[-1] + 0.2 * np.sin(k / 10)
             flow.update(k / 50, q)

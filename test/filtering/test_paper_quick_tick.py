@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled tick of the paper's filter: what the arrays answer, and left to them where it should be."""
 
 from dataclasses import replace
@@ -19,7 +20,9 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
-needs_numba = pytest.mark.skipif(not is_compiler_installed(), reason="numba is not installed (extra 'speed')")
+needs_numba = pytest.mark.skipif(
+    not is_compiler_installed(), reason="numba is not installed (extra 'speed')"
+)
 FIGURES = ("residual", "normal_margin", "cop_margin", "friction_margin", "torque_margin", "depth")
 
 
@@ -30,7 +33,9 @@ def human():
 
 def pair(robot, style=None, **options):
     """A compiled filter that counts what it answers by its kernel, and one in arrays."""
-    one, other = (PaperFilter(robot, style=style, compiled=compiled, **options) for compiled in (True, False))
+    one, other = (
+        PaperFilter(robot, style=style, compiled=compiled, **options) for compiled in (True, False)
+    )
     count = []
     ask = one._quick.ask
 
@@ -54,7 +59,11 @@ def follow(one, other, count, references):
         assert frame.held == asked.held
         assert frame.certificate.status == asked.certificate.status
         assert frame.certificate.way == asked.certificate.way
-        plain = asked.certificate.way == "held" and asked.certificate.solves == 1 and asked.certificate.energy == 0.0
+        plain = (
+            asked.certificate.way == "held"
+            and asked.certificate.solves == 1
+            and asked.certificate.energy == 0.0
+        )
         assert count[-1] == (plain and set(asked.states) <= {"face", "free"})
         for name in ("a", "tau", "wrenches", "orientations"):
             x, y = getattr(frame, name), getattr(asked, name)
@@ -108,7 +117,9 @@ def test_pushed_over_edges_both_agree_and_the_kernel_knows_when_not_to_answer(hu
 def test_in_flight_and_without_control_point_both_agree(human):
     q = np.array(human.posture)
     q[2] += 0.2
-    one, other, count = pair(human, PaperStyle(gains=Gains(share=0.0)), state=State(q, np.zeros(human.nv)))
+    one, other, count = pair(
+        human, PaperStyle(gains=Gains(share=0.0)), state=State(q, np.zeros(human.nv))
+    )
     assert follow(one, other, count, sway(human)[:3]) < 1e-9
     assert all(count)
 
@@ -117,7 +128,9 @@ def test_in_flight_and_without_control_point_both_agree(human):
 def test_on_a_slope_and_with_flags_both_agree(human):
     angle = 0.1
     q = np.array(human.posture)
-    q[:7] = pin.SE3ToXYZQUAT(pin.SE3(pin.utils.rotate("y", -angle), np.zeros(3)) * pin.XYZQUATToSE3(q[:7]))
+    q[:7] = pin.SE3ToXYZQUAT(
+        pin.SE3(pin.utils.rotate("y", -angle), np.zeros(3)) * pin.XYZQUATToSE3(q[:7])
+    )
     one, other, count = pair(human, state=State(q, np.zeros(human.nv)), ground=Slope(angle))
     rest = np.zeros(human.nv)
     reference = PaperReference(q, rest, rest)
@@ -150,7 +163,12 @@ def test_soles_that_come_down_collide_as_before(human):
 @needs_numba
 @pytest.mark.parametrize("style", [PaperStyle(torques="kept"), PaperStyle(friction="cones")])
 def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
-    slippery = replace(human, surfaces={name: replace(surface, friction=0.01) for name, surface in human.surfaces.items()})
+    slippery = replace(
+        human,
+        surfaces={
+            name: replace(surface, friction=0.01) for name, surface in human.surfaces.items()
+        },
+    )
     weak = replace(slippery, limits=replace(human.limits, effort=0.1 * human.limits.effort))
     one, other, count = pair(weak, style)
     hurry = np.zeros(human.nv)
@@ -163,7 +181,9 @@ def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
 @needs_numba
 def test_loops_numbers_that_are_none_and_other_styles(human):
     rest = np.zeros(human.nv)
-    frame = PaperFilter(human, compiled=True).step(PaperReference(np.full(human.nq, np.nan), rest, rest))
+    frame = PaperFilter(human, compiled=True).step(
+        PaperReference(np.full(human.nq, np.nan), rest, rest)
+    )
     assert frame.certificate.status == "INVALID_INPUT"
     assert PaperFilter(human, style=PaperStyle(solver="literal"), compiled=True)._quick is None
     assert PaperFilter(human, style=PaperStyle(unilateral=False), compiled=True)._quick is None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions of an operator that are brought to where a limb reaches all of them."""
 
 import numpy as np
@@ -25,7 +26,9 @@ def test_what_is_in_reach_stays_and_what_is_not_comes_there_by_about_the_shortes
         places = draw_places(rng, rng.uniform(0.05, 0.45))
         shift = find_shift(places, SHOULDER, REACH)
         assert np.linalg.norm(places + shift - SHOULDER, axis=1).max() <= REACH + 2e-6
-        needed = np.linalg.norm(places - SHOULDER, axis=1).max() - REACH  # no shorter way brings the farthest one there
+        needed = (
+            np.linalg.norm(places - SHOULDER, axis=1).max() - REACH
+        )  # no shorter way brings the farthest one there
         if needed <= 0.0:
             assert not shift.any()
             continue
@@ -42,7 +45,10 @@ def test_what_is_too_wide_is_left_around_the_shoulder():
     np.testing.assert_allclose(find_shift(places, SHOULDER, REACH), SHOULDER - middle)
 
 
-@pytest.mark.parametrize("points", [np.zeros((1, 3)), np.eye(3), np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.3, 0.0]])])
+@pytest.mark.parametrize(
+    "points",
+    [np.zeros((1, 3)), np.eye(3), np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.3, 0.0]])],
+)
 def test_ball_holds_all_and_is_hardly_larger_than_the_smallest(points):
     """Of one place nothing, of three at equal distances their circle, of a flat triangle its longest side."""
     middle, radius = enclose(points)
@@ -60,5 +66,9 @@ def test_poses_that_jump_for_a_moment_do_not_tell_where_a_motion_begins():
     jumping = PoseStream("left_hand", times, spoilt)
     good = np.delete(np.arange(len(times)), bad)
     expected = move_to_robot(tele, smooth, "left_hand").poses[good]
-    np.testing.assert_allclose(move_to_robot(tele, jumping, "left_hand").poses[good], expected, atol=1e-3)
-    assert largest_scale(tele, jumping, "left_hand") == pytest.approx(largest_scale(tele, smooth, "left_hand"), rel=0.02)
+    np.testing.assert_allclose(
+        move_to_robot(tele, jumping, "left_hand").poses[good], expected, atol=1e-3
+    )
+    assert largest_scale(tele, jumping, "left_hand") == pytest.approx(
+        largest_scale(tele, smooth, "left_hand"), rel=0.02
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams of poses, good and bad, without a robot: what is believed, what is said, how goals and followers move."""
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ def pose(*place: float) -> np.ndarray:
     return np.concatenate((place, UNIT))
 
 
-def feed(stream: PoseStream, start: float, end: float, rate: float, path, offset: float = 1e9) -> str:
+def feed(
+    stream: PoseStream, start: float, end: float, rate: float, path, offset: float = 1e9
+) -> str:
     said = "nothing came"
     for t in np.arange(start, end, 1.0 / rate):
         said = stream.observe(offset + t, path(t), t)
@@ -86,7 +89,10 @@ def test_poses_that_agree_after_a_jump_are_believed_soon_but_not_at_once(rate: f
     stream = PoseStream()
     rng = np.random.default_rng(1)
     feed(stream, 0.0, 1.0, rate, lambda t: pose(*(1e-4 * rng.standard_normal(3))))
-    said = [stream.observe(1e9 + t, pose(3.0, 1e-4 * t, 0.0), t) for t in np.arange(1.0, 1.5, 1.0 / rate)]
+    said = [
+        stream.observe(1e9 + t, pose(3.0, 1e-4 * t, 0.0), t)
+        for t in np.arange(1.0, 1.5, 1.0 / rate)
+    ]
     assert said[0] == "OUTLIER"
     assert "POSE_JUMP" in said
     assert said.index("POSE_JUMP") / rate < 0.5
@@ -99,7 +105,10 @@ def test_pair_that_is_swapped_is_refused_as_long_as_it_is() -> None:
     for t in np.arange(0.0, 3.0, 0.02):
         here, there = places[:: -1 if 1.0 <= t < 2.0 else 1]
         nudge = np.concatenate((1e-4 * np.sin([t, 2 * t, 3 * t]), np.zeros(4)))
-        said = left.observe(t + 5.0, here + nudge, t, right), right.observe(t + 5.0, there + nudge, t, left)
+        said = (
+            left.observe(t + 5.0, here + nudge, t, right),
+            right.observe(t + 5.0, there + nudge, t, left),
+        )
         assert said == (("SWAPPED", "SWAPPED") if 1.0 <= t < 2.0 else said)
     assert left.goal(3.0).p[1] > 0.29
     assert (left.status(3.0), right.status(3.0)) == ("TRACKING", "TRACKING")
@@ -116,7 +125,9 @@ def test_the_clock_of_the_sender_may_be_any_and_may_start_anew() -> None:
     clock = StampClock()
     delays = [0.02, 0.05, 0.02, 0.08, 0.02]
     read = [clock.read(500.0 + 0.1 * k, 0.1 * k + delay) for k, delay in enumerate(delays)]
-    assert np.abs(np.array(read, dtype=float) - 0.1 * np.arange(5) - 0.02).max() < 2e-3  # as if all had come as quickly as the quickest
+    assert (
+        np.abs(np.array(read, dtype=float) - 0.1 * np.arange(5) - 0.02).max() < 2e-3
+    )  # as if all had come as quickly as the quickest
     said = [clock.read(3.0 + 0.1 * k, 1.0 + 0.1 * k) for k in range(4)]
     assert said[0] == "STAMP_IN_PAST"
     assert isinstance(said[-1], float)
@@ -131,7 +142,9 @@ def test_garbage_never_raises_and_never_spoils_the_goal(kind: str) -> None:
     for _ in range(3000):
         now += float(rng.exponential(0.01))
         bad = rng.standard_normal(rng.integers(5, 9)) * 10.0 ** rng.uniform(-300, 300)
-        bad = rng.choice([bad, pose(*rng.standard_normal(3))], p=[0.3, 0.7]) if len(bad) == 7 else bad
+        bad = (
+            rng.choice([bad, pose(*rng.standard_normal(3))], p=[0.3, 0.7]) if len(bad) == 7 else bad
+        )
         stamp = float(rng.choice([now, -1.0, np.nan, np.inf, 1e300, rng.normal()]))
         if kind == "gate":
             assert isinstance(gate.take(stamp, bad, now), str)
@@ -155,7 +168,10 @@ def test_a_follower_keeps_its_bounds_whatever_its_goal_does_and_gets_there() -> 
             R = np.array([pin.exp3(rng.uniform(-2.0, 2.0, 3)) for _ in range(2)])
         followers.step(p, R, np.zeros((2, 6)), 0.002)
         change = (followers.rate - before).reshape(2, 2, 3) / 0.002
-        assert (np.linalg.norm(change, axis=2) <= np.array([pace.acceleration, pace.turn_acceleration]) * (1.0 + 1e-9)).all()
+        assert (
+            np.linalg.norm(change, axis=2)
+            <= np.array([pace.acceleration, pace.turn_acceleration]) * (1.0 + 1e-9)
+        ).all()
         speeds = np.linalg.norm(followers.rate.reshape(2, 2, 3), axis=2)
         assert (speeds <= np.array([pace.speed, pace.turn_speed]) * 1.001).all()
         before = followers.rate.copy()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """References that nobody can balance: they are held back, said to be, and do not fell the robot."""
 
 import functools
@@ -13,15 +14,41 @@ from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.posture_bound import FARTHEST, LOWEST, STEEPEST, TILTED, PostureBound
+from humanoid_dynamics.filtering.conditioning.posture_bound import (
+    FARTHEST,
+    LOWEST,
+    STEEPEST,
+    TILTED,
+    PostureBound,
+)
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.quintic import quintic
 
 RATE = 50.0  # Hz
-WAYS = {"forward": (0.0, 1.0, 0.0), "back": (0.0, -1.0, 0.0), "left": (-1.0, 0.0, 0.0), "right": (1.0, 0.0, 0.0)}
+WAYS = {
+    "forward": (0.0, 1.0, 0.0),
+    "back": (0.0, -1.0, 0.0),
+    "left": (-1.0, 0.0, 0.0),
+    "right": (1.0, 0.0, 0.0),
+}
 RECORDED = [
-    *(f"g1_asap/{name}_level1.npz" for name in ("squat", "walk", "kick", "single_foot_balance", "step_forward_back", "side_jump")),
-    *("g1_asap/walk_level4.npz", "g1_karate/B_HandsUp.csv", "g1_karate/B_SpinKarate.csv", "g1_karate/J_ShortDance16_JazzWalk.csv"),
+    *(
+        f"g1_asap/{name}_level1.npz"
+        for name in (
+            "squat",
+            "walk",
+            "kick",
+            "single_foot_balance",
+            "step_forward_back",
+            "side_jump",
+        )
+    ),
+    *(
+        "g1_asap/walk_level4.npz",
+        "g1_karate/B_HandsUp.csv",
+        "g1_karate/B_SpinKarate.csv",
+        "g1_karate/J_ShortDance16_JazzWalk.csv",
+    ),
     *("g1_karate/M_Move18.csv", "g1_karate/M_Move3.csv", "g1_karate/M_ShortMove12.csv"),
 ]
 
@@ -34,7 +61,9 @@ def robot_of(name):
 def lean(robot, way, degrees):
     """Return the resting posture leaning as a whole, feet and all."""
     q = np.array(robot.posture)
-    q[3:7] = (pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.deg2rad(degrees) * np.array(WAYS[way])))).coeffs()
+    q[3:7] = (
+        pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.deg2rad(degrees) * np.array(WAYS[way])))
+    ).coeffs()
     return q
 
 
@@ -44,7 +73,11 @@ def fold(robot, degrees, *, balanced):
     for joint in robot.joints:
         if "knee" in joint.name:
             q[joint.q] += np.deg2rad(degrees)
-        elif balanced and ("ankle" in joint.name or "hip" in joint.name) and ("pitch" in joint.name or joint.name.endswith("_y")):
+        elif (
+            balanced
+            and ("ankle" in joint.name or "hip" in joint.name)
+            and ("pitch" in joint.name or joint.name.endswith("_y"))
+        ):
             q[joint.q] -= 0.5 * np.deg2rad(degrees)
     return q
 
@@ -58,23 +91,34 @@ def go_there_and_back(robot, goal, lasts, held=0.8):
     """Yield a stream that goes from the resting posture somewhere, stays, and comes back."""
     way, after = pin.difference(robot.model, robot.posture, goal), 1.0 + lasts + held
     for t in np.arange(0.0, after + lasts + 1.5, 1.0 / RATE):
-        share = quintic(np.clip((t - 1.0) / lasts, 0.0, 1.0)) - quintic(np.clip((t - after) / lasts, 0.0, 1.0))
+        share = quintic(np.clip((t - 1.0) / lasts, 0.0, 1.0)) - quintic(
+            np.clip((t - after) / lasts, 0.0, 1.0)
+        )
         yield t, pin.integrate(robot.model, robot.posture, float(share) * way)
 
 
 def check(name, kind, size, lasts):
     """Follow a stream; return the robot, all frames, and what became of samples."""
     robot = robot_of(name)
-    frames, said = streams.run(DynamicsFilter(robot), go_there_and_back(robot, posture(robot, kind, size), lasts))
+    frames, said = streams.run(
+        DynamicsFilter(robot), go_there_and_back(robot, posture(robot, kind, size), lasts)
+    )
     assert all(frame.certificate.holds and frame.rung == 0 for frame in frames), (kind, size, lasts)
-    assert np.max(np.abs(np.diff([frame.v for frame in frames], axis=0))) <= 3.0  # of 600 rad/s^2, the hardest a joint is ever asked for
+    assert (
+        np.max(np.abs(np.diff([frame.v for frame in frames], axis=0))) <= 3.0
+    )  # of 600 rad/s^2, the hardest a joint is ever asked for
     assert np.max(np.abs(pin.difference(robot.model, robot.posture, frames[-1].q)[6:])) < 0.1
     return said
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "size", "lasts"),
-    [("human28", "forward", 45.0, 0.2), ("human28", "back", 60.0, 0.4), ("g1", "left", 60.0, 0.8), ("g1", "fold", 100.0, 0.2)],
+    [
+        ("human28", "forward", 45.0, 0.2),
+        ("human28", "back", 60.0, 0.4),
+        ("g1", "left", 60.0, 0.8),
+        ("g1", "fold", 100.0, 0.2),
+    ],
 )
 def test_posture_that_nobody_can_balance_does_not_fell_the_robot(name, kind, size, lasts):
     assert "CLAMPED_POSTURE" in check(name, kind, size, lasts)
@@ -94,7 +138,14 @@ def test_leans_and_sinks_of_every_size_and_pace(name, kind):
 def swing(robot, way, degrees, lasts):
     """Yield a stream that leans to and fro twice a second, faster than anybody can, then stands."""
     for t in np.arange(0.0, 1.0 + lasts + 1.5, 1.0 / RATE):
-        yield t, lean(robot, way, degrees * np.sin(4.0 * np.pi * (t - 1.0)) if 1.0 <= t < 1.0 + lasts else 0.0)
+        yield (
+            t,
+            lean(
+                robot,
+                way,
+                degrees * np.sin(4.0 * np.pi * (t - 1.0)) if 1.0 <= t < 1.0 + lasts else 0.0,
+            ),
+        )
 
 
 @pytest.mark.parametrize("name", ["g1", "human28"])
@@ -114,7 +165,9 @@ def test_leans_to_and_fro_do_not_add_up(name, way):
 
 
 def test_lean_to_the_side_at_two_hertz_does_not_fell_the_robot():
-    frames, said = streams.run(DynamicsFilter(robot_of("g1")), swing(robot_of("g1"), "left", 35.0, 1.5))
+    frames, said = streams.run(
+        DynamicsFilter(robot_of("g1")), swing(robot_of("g1"), "left", 35.0, 1.5)
+    )
     assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)
     assert "CLAMPED_POSTURE" in said
 
@@ -157,7 +210,11 @@ def test_bounded_posture_is_possible_and_a_possible_one_stays(kind):
         asked = posture(robot, kind, size)
         found, changed = bound.lead(asked)
         seen, wanted = bound.see(found), bound.see(asked)
-        possible = wanted.lean <= STEEPEST and wanted.height >= LOWEST * p.pelvis and wanted.far <= FARTHEST * p.height
+        possible = (
+            wanted.lean <= STEEPEST
+            and wanted.height >= LOWEST * p.pelvis
+            and wanted.far <= FARTHEST * p.height
+        )
         possible = possible and wanted.tilt <= TILTED
         assert changed is not possible
         assert seen.lean <= STEEPEST + 1e-12
@@ -187,7 +244,9 @@ def test_legs_at_their_limits_for_a_second_do_not_fell_the_robot():
     robot = robot_of("g1")
     lower = np.array(robot.posture)
     lower[7:] = robot.limits.lower[7:]
-    samples = [(t, lower if 1.5 <= t < 2.5 else robot.posture) for t in np.arange(0.0, 5.0, 1.0 / RATE)]
+    samples = [
+        (t, lower if 1.5 <= t < 2.5 else robot.posture) for t in np.arange(0.0, 5.0, 1.0 / RATE)
+    ]
     frames, said = streams.run(DynamicsFilter(robot), samples)
     assert said & {"CLAMPED_POSTURE", "POSTURE_JUMP"}
     assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)

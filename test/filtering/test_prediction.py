@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of a robot that are late: led on by what it was asked for since."""
 
 import numpy as np
@@ -45,12 +46,16 @@ def test_late_state_is_led_on_to_where_the_robot_is_that_does_as_it_is_asked(wal
 def test_age_between_two_ticks_leads_to_between_them(walk):
     robot, frames = walk
     prediction, state = asked(robot, frames[:200]), (frames[190].q, frames[190].v)
-    (q_1, v_1), (q_2, v_2), (q_3, v_3) = (prediction.lead_on(*state, age) for age in (2.0 * DT, 2.4 * DT, 3.0 * DT))
+    (q_1, v_1), (q_2, v_2), (q_3, v_3) = (
+        prediction.lead_on(*state, age) for age in (2.0 * DT, 2.4 * DT, 3.0 * DT)
+    )
     oldest, second, last = (frame.vdot for frame in frames[197:200])
     np.testing.assert_allclose(v_1 - state[1], DT * (second + last), atol=1e-12)
     np.testing.assert_allclose(v_2 - v_1, 0.4 * DT * oldest, atol=1e-12)
     np.testing.assert_allclose(v_3 - v_2, 0.6 * DT * oldest, atol=1e-12)
-    assert np.linalg.norm(pin.difference(robot.model, q_1, q_2)) < np.linalg.norm(pin.difference(robot.model, q_1, q_3))
+    assert np.linalg.norm(pin.difference(robot.model, q_1, q_2)) < np.linalg.norm(
+        pin.difference(robot.model, q_1, q_3)
+    )
 
 
 def test_age_that_is_none_leads_nowhere_and_a_long_one_not_far(walk):
@@ -58,7 +63,9 @@ def test_age_that_is_none_leads_nowhere_and_a_long_one_not_far(walk):
     prediction, (q, v) = asked(robot, frames[:200]), (frames[190].q, frames[190].v)
     for age in (0.0, -1.0, np.nan):
         assert prediction.lead_on(q, v, age) == (q, v)
-    np.testing.assert_array_equal(prediction.lead_on(q, v, np.inf)[1], prediction.lead_on(q, v, LONGEST)[1])
+    np.testing.assert_array_equal(
+        prediction.lead_on(q, v, np.inf)[1], prediction.lead_on(q, v, LONGEST)[1]
+    )
     prediction.restart()
     assert prediction.lead_on(q, v, 1.0) == (q, v)
 
@@ -71,7 +78,9 @@ def test_filter_begins_its_tick_where_the_robot_is_now():
         while flow.ready:
             frame = flow.step(states[-2], 2.0 * DT) if len(states) > 1 else flow.step()
             if len(states) > 1:
-                np.testing.assert_allclose(pin.difference(robot.model, states[-1][0], frame.q), DT * frame.v, atol=1e-9)
+                np.testing.assert_allclose(
+                    pin.difference(robot.model, states[-1][0], frame.q), DT * frame.v, atol=1e-9
+                )
             states.append((frame.q, frame.v))
             assert frame.rung == 0
     assert max(np.abs(v).max() for _, v in states) > 0.5

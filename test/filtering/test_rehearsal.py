@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whoever makes a filter waits for its kernels; no sample and no tick does."""
 
 import subprocess
@@ -60,5 +61,12 @@ TELL = "print(sorted(name for name, count in known().items() if count != before.
 def test_nothing_is_compiled_once_a_filter_is_made(what):
     pytest.importorskip("numba", reason="numba is not installed")
     code = textwrap.dedent(WATCH + what + TELL)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        timeout=300,
+    )
     assert done.stdout.strip() == "[] True"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feet that are not where the reference has them step back there, once, when everything stands still."""
 
 from itertools import pairwise
@@ -39,7 +40,11 @@ def test_feet_that_are_turned_by_less_than_a_slide_step_back_one_after_the_other
     headings = [np.arctan2(turn[1, 0], turn[0, 0]) for turn in last.target.sole_turn]
     np.testing.assert_allclose(headings, TURNED, atol=np.deg2rad(0.5))
     assert np.rad2deg(np.max(np.abs(last.q[7:] - robot.posture[7:]))) < 1.0
-    lifted = sum(before.stands[foot] and not after.stands[foot] for before, after in pairwise(frames) for foot in (0, 1))
+    lifted = sum(
+        before.stands[foot] and not after.stands[foot]
+        for before, after in pairwise(frames)
+        for foot in (0, 1)
+    )
     assert lifted == 2
 
 
@@ -51,7 +56,17 @@ def stand(*, off=(0.0, 0.0), moving=0.0):
     place[:, :, 1] = 0.1, -0.1
     zero, turn = np.zeros((ROWS, 2)), np.tile(np.eye(3), (ROWS, 2, 1, 1))
     window = Window(
-        ROWS - KNOWN, ROWS - KNOWN, com, place, turn, zero[:KNOWN], zero[:KNOWN], zero, zero, np.zeros((ROWS, 3)), zero[:, 0] > 0
+        ROWS - KNOWN,
+        ROWS - KNOWN,
+        com,
+        place,
+        turn,
+        zero[:KNOWN],
+        zero[:KNOWN],
+        zero,
+        zero,
+        np.zeros((ROWS, 3)),
+        zero[:, 0] > 0,
     )
     window.labels = np.ones((KNOWN, 2), dtype=bool)
     prints = Print(np.array([0.0, 0.1, 0.0]), 0.0), Print(np.array([off[0], -0.1, 0.0]), off[1])
@@ -66,7 +81,9 @@ def due(window, feet, *, missed=0.0, seconds=1.0):
     return next((foot for foot in (0, 1) if feet[foot].slide), None)
 
 
-@pytest.mark.parametrize(("off", "foot"), [((0.0, 0.1), 1), ((0.03, 0.02), 0), ((0.01, 0.05), None)])
+@pytest.mark.parametrize(
+    ("off", "foot"), [((0.0, 0.1), 1), ((0.03, 0.02), 0), ((0.01, 0.05), None)]
+)
 def test_foot_that_is_far_steps_back(off, foot):
     assert due(*stand(off=off)) == foot
 

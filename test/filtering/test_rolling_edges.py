@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles that roll: laws of a contact on an edge, the ticks around it, and walks whose heels rise."""
 
 import numpy as np
@@ -28,9 +29,14 @@ class Rolling:
     def __init__(self, name, *, compiled=None):
         self.robot = hd.load_robot(name)
         self.proportions = measure_proportions(self.robot)
-        self.tick = BalancedTick(self.robot, TickSettings(edges=True, compiled=compiled), self.proportions)
+        self.tick = BalancedTick(
+            self.robot, TickSettings(edges=True, compiled=compiled), self.proportions
+        )
         self.judge = FrameJudge(self.robot, self.proportions)
-        self.q, self.v = np.array(plan_walk(self.robot, WalkStyle(steps=1)).clip.q[-1]), np.zeros(self.robot.nv)
+        self.q, self.v = (
+            np.array(plan_walk(self.robot, WalkStyle(steps=1)).clip.q[-1]),
+            np.zeros(self.robot.nv),
+        )
         terms = self.tick.terms
         terms.update(self.q, self.v)
         self.start, self.com = self.q.copy(), terms.com.copy()
@@ -71,12 +77,22 @@ def rolled(request):
 
 
 def test_edges_are_where_the_sole_ends():
-    corners = np.array([[-0.05, -0.03, 0.0], [0.12, -0.03, 0.0], [0.12, 0.03, 0.0], [-0.05, 0.03, 0.0]])
+    corners = np.array(
+        [[-0.05, -0.03, 0.0], [0.12, -0.03, 0.0], [0.12, 0.03, 0.0], [-0.05, 0.03, 0.0]]
+    )
     rims = find_edges(corners, 0.001)
     np.testing.assert_allclose(rims.middle(TOE), (0.12, 0.0, 0.0), atol=1e-9)
     np.testing.assert_allclose(rims.middle(HEEL), (-0.05, 0.0, 0.0), atol=1e-9)
     np.testing.assert_allclose(rims.halves, 0.029, atol=1e-8)
-    pointed = np.array([[-0.05, -0.03, 0.0], [0.10, -0.03, 0.0], [0.12, 0.0, 0.0], [0.10, 0.03, 0.0], [-0.05, 0.03, 0.0]])
+    pointed = np.array(
+        [
+            [-0.05, -0.03, 0.0],
+            [0.10, -0.03, 0.0],
+            [0.12, 0.0, 0.0],
+            [0.10, 0.03, 0.0],
+            [-0.05, 0.03, 0.0],
+        ]
+    )
     x, half = find_edges(pointed, 0.0).middle(TOE)[0], find_edges(pointed, 0.0).half(TOE)
     assert 0.10 <= x < 0.12
     assert half == pytest.approx(0.03 * (0.12 - x) / 0.02, abs=1e-6)
@@ -105,7 +121,9 @@ def test_no_moment_and_no_power_about_the_edge(rolled):
     turning = 0.0
     for q, v, step, _ in frames:
         pin.computeJointJacobians(robot.model, data, q)
-        J = pin.getFrameJacobian(robot.model, data, rolling.proportions.soles[1], pin.ReferenceFrame.LOCAL)
+        J = pin.getFrameJacobian(
+            robot.model, data, rolling.proportions.soles[1], pin.ReferenceFrame.LOCAL
+        )
         n = pin.updateFramePlacement(robot.model, data, rolling.proportions.soles[1]).rotation[2]
         f, m = step.wrenches[1, :3], step.wrenches[1, 3:]
         edge = np.array([0.0, 1.0, 0.0]) - n[1] * n
@@ -113,7 +131,9 @@ def test_no_moment_and_no_power_about_the_edge(rolled):
         assert abs(moment @ edge) <= 1e-10 * weight  # about the edge nothing turns the sole
         assert abs(moment @ np.cross(edge, n)) <= half * (f @ n) + 1e-9 * weight
         turning = max(turning, abs(twist[4]))
-        given = step.wrenches[1] @ twist - f @ (twist[:3] + np.cross(twist[3:], point))  # beyond what moves the edge itself
+        given = step.wrenches[1] @ twist - f @ (
+            twist[:3] + np.cross(twist[3:], point)
+        )  # beyond what moves the edge itself
         assert abs(given - moment @ (twist[3:] - (twist[3:] @ edge) * edge)) <= 1e-9 * weight
         assert abs(step.wrenches[1] @ twist) <= 1e-3 * weight
     assert turning > 0.5  # rad/s: the sole did turn
@@ -170,8 +190,13 @@ def test_pressure_off_the_edge_is_seen(rolled):
 def test_planned_walk_with_long_strides_keeps_them():
     """The limits of flat soles shorten these steps; the steps themselves are planned with flat soles, and none has to roll."""
     robot = hd.load_robot("g1")
-    clip = plan_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
-    flat, rolled = (filter_clip(robot, clip, settings=Settings(toe_roll=toe_roll), ladder=FIRST).report for toe_roll in (False, True))
+    clip = plan_walk(
+        robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)
+    ).clip
+    flat, rolled = (
+        filter_clip(robot, clip, settings=Settings(toe_roll=toe_roll), ladder=FIRST).report
+        for toe_roll in (False, True)
+    )
     for verdict in (flat, rolled):
         assert verdict.finished
         assert verdict.all_limits == 1.0
@@ -198,7 +223,9 @@ def test_recorded_walk_with_toe_off_is_finished(name, clip, heels):
     assert found.report.rolled > 0.02
     stood = {edge for frame in found.frames for edge in frame.edges}
     assert stood == ({0, TOE, HEEL} if heels else {0, TOE})
-    assert np.max([np.abs(frame.vdot).max() for frame in found.frames]) <= 1500.0  # velocity never jumps
+    assert (
+        np.max([np.abs(frame.vdot).max() for frame in found.frames]) <= 1500.0
+    )  # velocity never jumps
 
 
 @pytest.mark.slow
@@ -206,11 +233,16 @@ def test_eleven_of_eleven_with_edges():
     robot = hd.load_robot("g1")
     asap = ("squat", "walk", "kick", "single_foot_balance", "step_forward_back", "side_jump")
     names = [f"g1_asap/{name}_level1.npz" for name in asap] + ["g1_asap/walk_level4.npz"]
-    names += [f"g1_karate/{name}.csv" for name in ("B_HandsUp", "J_ShortDance16_JazzWalk", "M_ShortMove12", "M_Move18")]
+    names += [
+        f"g1_karate/{name}.csv"
+        for name in ("B_HandsUp", "J_ShortDance16_JazzWalk", "M_ShortMove12", "M_Move18")
+    ]
     verdicts = {}
     for name in names:
         clip = load_recorded(find_recording(name), robot)
-        verdicts[name] = filter_clip(robot, clip, settings=Settings(toe_roll=True), ladder=FIRST).report
+        verdicts[name] = filter_clip(
+            robot, clip, settings=Settings(toe_roll=True), ladder=FIRST
+        ).report
     assert all(verdict.finished for verdict in verdicts.values()), verdicts
     assert all(verdict.all_limits == 1.0 for verdict in verdicts.values())
 
@@ -219,7 +251,10 @@ def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
     """The time in which a heel rises is lost where none does: the side step of this clip then falls."""
     robot = hd.load_robot("g1")
     found = filter_clip(
-        robot, load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(toe_roll=True), ladder=FIRST
+        robot,
+        load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot),
+        settings=Settings(toe_roll=True),
+        ladder=FIRST,
     )
     assert found.report.finished
     assert found.report.all_limits == 1.0
@@ -228,7 +263,9 @@ def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
 def test_sole_that_comes_down_fast_and_late_on_flat_soles_is_stopped_before_it_bears_load():
     """It waits for its load."""
     robot = hd.load_robot("human28")
-    verdict = filter_clip(robot, load_recorded(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST).report
+    verdict = filter_clip(
+        robot, load_recorded(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST
+    ).report
     assert verdict.finished
     assert verdict.all_limits == 1.0
 
@@ -237,4 +274,6 @@ def test_control_falls_with_edges_too():
     """Negative control: rolling soles do not replace the bounded path of the centre of mass."""
     robot = hd.load_robot("g1")
     clip = load_recorded(find_recording("g1_asap/walk_level1.npz"), robot)
-    assert not filter_clip(robot, clip, settings=Settings(balance=False, toe_roll=True), ladder=FIRST).report.finished
+    assert not filter_clip(
+        robot, clip, settings=Settings(balance=False, toe_roll=True), ladder=FIRST
+    ).report.finished

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clips that end in motion end in a stand."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stamps that jump, and what is no sample or state at all: always a status, soon a motion again, never a wait."""
 
 from time import perf_counter
@@ -8,7 +9,14 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
 from humanoid_dynamics.filtering.conditioning.intake import Intake
-from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, AHEAD, FEWEST, SETTLED, SampleClock, SampleStatus
+from humanoid_dynamics.filtering.conditioning.sample_clock import (
+    ACCEPTED,
+    AHEAD,
+    FEWEST,
+    SETTLED,
+    SampleClock,
+    SampleStatus,
+)
 
 RATE = 30.0  # Hz
 DT = 0.005  # s
@@ -64,7 +72,9 @@ def test_clock_changes_only_after_a_run_of_stamps_that_agree():
     for k in range(1, 100):  # a second sender in between is never believed
         assert clock.read(0.02 * k) == pytest.approx(0.02 * k)
         assert clock.read(0.02 * k - 10.0) == "STAMP_IN_PAST"
-    assert [clock.read(50.0 - 0.02 * k) for k in range(30)] == ["STAMP_IN_FUTURE"] * 30  # nor is a clock that runs back
+    assert [clock.read(50.0 - 0.02 * k) for k in range(30)] == [
+        "STAMP_IN_FUTURE"
+    ] * 30  # nor is a clock that runs back
     read = [clock.read(100.0 + 0.1 * k) for k in range(4)]
     assert read[: FEWEST - 1] == ["STAMP_IN_FUTURE"] * (FEWEST - 1)
     assert clock.read(100.4) - read[-1] == pytest.approx(0.1)
@@ -76,7 +86,10 @@ def test_silence_inside_the_bound_is_no_change_of_the_clock():
     assert [clock.read(t) for t in (0.0, 0.1, 0.1 + AHEAD)] == [0.0, 0.1, 0.1 + AHEAD]
 
 
-@pytest.mark.parametrize(("value", "said"), [([1.0, 0.0, 0.0, 0.0], "LEANING"), (np.nan, "NOT_FINITE"), (1e12, "OUT_OF_RANGE")])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [([1.0, 0.0, 0.0, 0.0], "LEANING"), (np.nan, "NOT_FINITE"), (1e12, "OUT_OF_RANGE")],
+)
 def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
     intake, bad = Intake(robot), np.array(robot.posture)
     bad[3:7] = value
@@ -104,9 +117,14 @@ def follow(flow, robot, seconds, sample_at):
 
 
 @pytest.mark.parametrize("silent", [True, False])
-def test_every_tick_has_a_command_and_a_reason_while_nothing_comes_that_can_be_taken(flow, robot, silent):
+def test_every_tick_has_a_command_and_a_reason_while_nothing_comes_that_can_be_taken(
+    flow, robot, silent
+):
     nothing = None if silent else np.full(robot.nq, np.nan)
-    swaying, arm = np.array(robot.posture), next(joint.q.start for joint in robot.joints if "left_shoulder" in joint.name)
+    swaying, arm = (
+        np.array(robot.posture),
+        next(joint.q.start for joint in robot.joints if "left_shoulder" in joint.name),
+    )
 
     def sample_at(t):
         swaying[arm] = robot.posture[arm] + 0.2 * np.sin(3.0 * t)
@@ -132,7 +150,12 @@ def test_late_samples_take_from_the_look_ahead_and_are_not_lost(flow, robot):
     flow.restart()
     rng, arrivals = np.random.default_rng(0), []
     for k in range(90):
-        arrivals.append((max(k / RATE + float(rng.uniform(0.0, 0.06)), arrivals[-1][0] if arrivals else 0.0), k / RATE))
+        arrivals.append(
+            (
+                max(k / RATE + float(rng.uniform(0.0, 0.06)), arrivals[-1][0] if arrivals else 0.0),
+                k / RATE,
+            )
+        )
     frames, said = [], set()
     for tick in range(round(3.0 / DT)):
         while arrivals and arrivals[0][0] <= tick * DT:
@@ -186,7 +209,9 @@ def test_holding_for_no_time_or_for_ever_takes_no_time(flow, robot, duration):
     assert perf_counter() - began < 1.0
 
 
-@pytest.mark.parametrize("sample", [None, "abc", [1.0, [2.0]], 3, np.zeros(3), [object()], [10**400]])
+@pytest.mark.parametrize(
+    "sample", [None, "abc", [1.0, [2.0]], 3, np.zeros(3), [object()], [10**400]]
+)
 def test_what_is_no_configuration_is_told(flow, sample):
     assert flow.update(0.0, sample) == "WRONG_SHAPE"
 
@@ -200,7 +225,17 @@ def bad_states(robot):
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     untwisted = np.array(q)
     untwisted[3:7] = 0.0
-    return [("a", "b"), (q,), 3, (q, v, v), (None, v), (q, "abc"), (untwisted, v), (q, np.full(robot.nv, np.nan)), (q[:-1], v)]
+    return [
+        ("a", "b"),
+        (q,),
+        3,
+        (q, v, v),
+        (None, v),
+        (q, "abc"),
+        (untwisted, v),
+        (q, np.full(robot.nv, np.nan)),
+        (q[:-1], v),
+    ]
 
 
 def test_what_is_no_state_is_told_by_the_filter(flow, robot):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ground that is not level."""
 
 import numpy as np
@@ -22,7 +23,12 @@ FIRST = LADDER[:1]
 def faults(robot, frames):
     """Return what a second opinion, in axes of the world, says of frames."""
     soles = find_soles(robot)
-    scorer = Scorer(robot, [s.frame for s in soles], [np.array(s.vertices) for s in soles], [s.friction for s in soles])
+    scorer = Scorer(
+        robot,
+        [s.frame for s in soles],
+        [np.array(s.vertices) for s in soles],
+        [s.friction for s in soles],
+    )
     return scorer.score([Moment(f.q, f.v, f.vdot, f.tau, f.wrenches) for f in frames], 0.005)
 
 
@@ -75,15 +81,24 @@ def test_normal_of_a_slope(slope, uphill):
 def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
     robot, rng = hd.load_robot("human28"), np.random.default_rng(0)
     slope = Slope(robot, (0.1, -0.2, 1.0))
-    q, v, a = pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    q, v, a = (
+        pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)),
+        rng.normal(size=robot.nv),
+        rng.normal(size=robot.nv),
+    )
     tilted, model = slope.to_ground(q), slope.robot.model
     np.testing.assert_allclose(
-        pin.rnea(model, model.createData(), tilted, v, a), pin.rnea(robot.model, robot.data(), q, v, a), rtol=0, atol=1e-9
+        pin.rnea(model, model.createData(), tilted, v, a),
+        pin.rnea(robot.model, robot.data(), q, v, a),
+        rtol=0,
+        atol=1e-9,
     )
     np.testing.assert_allclose(slope.to_world(tilted)[:3], q[:3], atol=1e-12)
 
 
-@pytest.mark.parametrize("normal", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.1), (np.nan, 0.0, 1.0), (0.0, 1.0)])
+@pytest.mark.parametrize(
+    "normal", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.1), (np.nan, 0.0, 1.0), (0.0, 1.0)]
+)
 def test_what_is_no_ground_is_refused(normal):
     with pytest.raises(ShapeError, match="normal of the ground"):
         Slope(hd.load_robot("human28"), normal)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Teleoperation of whole robots: consistent, inside all limits and in balance, whatever the operator does."""
 
 from __future__ import annotations
@@ -51,22 +52,36 @@ def load(name: str) -> hd.RobotModel:
 
 def check_frames(robot: hd.RobotModel, frames: list[TeleoperationFrame]) -> None:
     """All limits, the equation of motion and balance, measured on what came out."""
-    assert all(frame.certificate.holds for frame in frames), next(f for f in frames if not f.certificate.holds)
+    assert all(frame.certificate.holds for frame in frames), next(
+        f for f in frames if not f.certificate.holds
+    )
     assert max(frame.certificate.residual for frame in frames) <= 1e-8
-    assert all(frame.certificate.residual >= 0.0 and np.isfinite(frame.q).all() and np.isfinite(frame.tau).all() for frame in frames)
+    assert all(
+        frame.certificate.residual >= 0.0
+        and np.isfinite(frame.q).all()
+        and np.isfinite(frame.tau).all()
+        for frame in frames
+    )
     height = float(robot.posture[2])
     assert min(frame.q[2] for frame in frames) > 0.6 * height
     assert min(frame.clearance for frame in frames) > TOUCH
     assert {frame.status for frame in frames} <= set(TeleoperationStatus)
     for before, after in itertools.pairwise(frames):
         step = pin.difference(robot.model, before.q, after.q)
-        assert np.abs(step - (after.time - before.time) * after.v).max() < 1e-9  # configurations follow from velocities
+        assert (
+            np.abs(step - (after.time - before.time) * after.v).max() < 1e-9
+        )  # configurations follow from velocities
 
 
 def miss(tele: Teleoperation, frame: TeleoperationFrame, path: operators.Path) -> float:
     data = tele.robot.data()
     pin.framesForwardKinematics(tele.robot.model, data, frame.q)
-    return max(float(np.linalg.norm(data.oMf[led.frame].translation - path(led.name, frame.time).translation)) for led in tele.frames)
+    return max(
+        float(
+            np.linalg.norm(data.oMf[led.frame].translation - path(led.name, frame.time).translation)
+        )
+        for led in tele.frames
+    )
 
 
 def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int, *, compare: bool) -> None:
@@ -76,16 +91,24 @@ def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int, *, compar
     sent = operators.send(path, rate=rate, jitter=0.01, seed=seed)
     frames = operators.run(tele, operators.spoil(sent, kinds, seed))
     check_frames(robot, frames)
-    during = {f.streams[hand].status for f in frames if BEGINS + 0.3 < f.time < ENDS for hand in HANDS}
+    during = {
+        f.streams[hand].status for f in frames if BEGINS + 0.3 < f.time < ENDS for hand in HANDS
+    }
     told = set().union(*(TOLD[kind] if kind in TOLD else TROUBLES[kind][0] for kind in kinds))
     assert not told or during & told, (during, told)
     assert during <= set(PoseStreamStatus)
     for frame in frames:
         if frame.time > ENDS + RECOVERY:
             assert {frame.streams[hand].status for hand in HANDS} <= WELL
-    reached = all(frame.streams[hand].status == "TRACKING" for frame in frames[-20:] for hand in HANDS)
-    if compare and reached:  # a second after the trouble nobody can tell that it was there; out of reach it depends on how the body leans
-        clean = operators.run(Teleoperation(robot, HANDS, rate=RATE), operators.spoil(sent, (), seed))
+    reached = all(
+        frame.streams[hand].status == "TRACKING" for frame in frames[-20:] for hand in HANDS
+    )
+    if (
+        compare and reached
+    ):  # a second after the trouble nobody can tell that it was there; out of reach it depends on how the body leans
+        clean = operators.run(
+            Teleoperation(robot, HANDS, rate=RATE), operators.spoil(sent, (), seed)
+        )
         good = max(miss(tele, frame, path) for frame in clean[-20:])
         assert max(miss(tele, frame, path) for frame in frames[-20:]) < good + 0.02
 
@@ -108,7 +131,11 @@ def test_gentle_motions_are_followed() -> None:
     robot = load("human28")
     tele = Teleoperation(robot, HANDS, rate=RATE)
     path = operators.sway(tele, 0.1, 5)
-    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.005, seed=5, duration=3.0), (), 0), 3.0)
+    frames = operators.run(
+        tele,
+        operators.spoil(operators.send(path, rate=60.0, jitter=0.005, seed=5, duration=3.0), (), 0),
+        3.0,
+    )
     check_frames(robot, frames)
     assert {frame.rung for frame in frames} == {0}
     errors = [miss(tele, frame, path) for frame in frames if frame.time > 1.5]
@@ -131,7 +158,11 @@ def test_balance_is_kept_with_hands_pulled_out_of_reach(way: tuple[float, float,
     def path(name: str, t: float) -> pin.SE3:
         return pin.SE3(start[name].rotation, start[name].translation + min(t, 1.0) * np.array(way))
 
-    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.0, seed=0, duration=2.5), (), 0), 2.5)
+    frames = operators.run(
+        tele,
+        operators.spoil(operators.send(path, rate=60.0, jitter=0.0, seed=0, duration=2.5), (), 0),
+        2.5,
+    )
     check_frames(robot, frames)
     assert frames[-1].streams["left_hand"].status in {"OUT_OF_REACH", "FROZEN"}
     assert np.abs(frames[-1].v).max() < 0.3
@@ -143,7 +174,9 @@ def test_a_lost_hand_goes_to_rest_and_comes_back() -> None:
     tele = Teleoperation(robot, HANDS, rate=RATE)
     path = operators.sway(tele, 0.1, 2)
     sent = operators.send(path, rate=60.0, jitter=0.0, seed=2, duration=5.4)
-    messages = sorted((m for m, _, _ in sent if not 1.0 < m.received < 4.6), key=lambda m: m.received)
+    messages = sorted(
+        (m for m, _, _ in sent if not 1.0 < m.received < 4.6), key=lambda m: m.received
+    )
     frames = operators.run(tele, messages, 5.4)
     check_frames(robot, frames)
     resting = frames[round(4.5 * RATE)]
@@ -163,7 +196,9 @@ def test_behind_a_clutch_only_motions_count() -> None:
     for tick in range(700):
         now = tick / RATE
         moved = 0.2 * min(max(now - 1.0, 0.0), 1.0)
-        tele.update("left_hand", 7.0 + now, [40.0 + moved, 3.0, 1e-4 * np.sin(now), 0.0, 0.0, 0.0, 1.0], now)
+        tele.update(
+            "left_hand", 7.0 + now, [40.0 + moved, 3.0, 1e-4 * np.sin(now), 0.0, 0.0, 0.0, 1.0], now
+        )
         if tick == 100:
             tele.engage("left_hand")
         if tick == 500:
@@ -174,8 +209,13 @@ def test_behind_a_clutch_only_motions_count() -> None:
             assert frame.streams["left_hand"].status == "DISENGAGED"
         if tick == 499:
             way = tele.pose("left_hand").translation - start.translation
-            assert np.abs(way - [0.0, 0.1, 0.0]).max() < 5e-3  # the operator's x is the robot's y, half as far
-    assert np.abs(tele.pose("left_hand").translation - start.translation - [0.0, 0.1, 0.0]).max() < 5e-3
+            assert (
+                np.abs(way - [0.0, 0.1, 0.0]).max() < 5e-3
+            )  # the operator's x is the robot's y, half as far
+    assert (
+        np.abs(tele.pose("left_hand").translation - start.translation - [0.0, 0.1, 0.0]).max()
+        < 5e-3
+    )
 
 
 def test_feet_are_lifted_one_at_a_time_and_put_down_where_they_are_led() -> None:
@@ -188,7 +228,9 @@ def test_feet_are_lifted_one_at_a_time_and_put_down_where_they_are_led() -> None
         for name in tele.names:
             X = start[name].copy()
             up = 0.3 < now < 2.5 if name == "l_sole" else 1.5 < now < 2.2
-            X.translation = X.translation + np.array([0.08 if name == "l_sole" and now > 1.7 else 0.0, 1e-5 * np.sin(now), 0.07 * up])
+            X.translation = X.translation + np.array(
+                [0.08 if name == "l_sole" and now > 1.7 else 0.0, 1e-5 * np.sin(now), 0.07 * up]
+            )
             tele.update(name, 0.0, X, now)
         frames.append(tele.step(now))
         said.add(frames[-1].streams["r_sole"].status)
@@ -211,13 +253,20 @@ def test_head_and_pelvis_are_led() -> None:
         for name in ("head", "pelvis"):
             X = start[name].copy()
             X.translation = X.translation + min(now, 1.0) * np.array([0.0, 0.03, -0.03])
-            X.rotation = X.rotation @ pin.exp3(np.array([0.0, 0.0, min(now, 1.0) * 0.3 * (name == "head")]))
+            X.rotation = X.rotation @ pin.exp3(
+                np.array([0.0, 0.0, min(now, 1.0) * 0.3 * (name == "head")])
+            )
             tele.update(name, 0.0, X, now)
         frame = tele.step(now)
         assert frame.certificate.holds
     assert frame.streams["pelvis"].place_error < 0.02
     assert frame.streams["head"].turn_error < 0.05
-    assert np.abs(tele.pose("pelvis").translation - start["pelvis"].translation - [0.0, 0.03, -0.03]).max() < 0.02
+    assert (
+        np.abs(
+            tele.pose("pelvis").translation - start["pelvis"].translation - [0.0, 0.03, -0.03]
+        ).max()
+        < 0.02
+    )
 
 
 def test_a_measured_state_that_is_no_number_leaves_a_command_and_a_reason() -> None:
@@ -257,7 +306,9 @@ def test_what_cannot_be_is_refused_when_it_is_built() -> None:
         Teleoperation(robot, HANDS).engage("right_paw")
 
 
-def place_record(tele: Teleoperation, record: dict[str, np.ndarray]) -> tuple[np.ndarray, Callable[[float], pin.SE3]]:
+def place_record(
+    tele: Teleoperation, record: dict[str, np.ndarray]
+) -> tuple[np.ndarray, Callable[[float], pin.SE3]]:
     """Return instants of a recorded hand, and its path before the right shoulder of a robot, to the measure of its arm."""
     places, turns = record["hand_pos"], record["hand_quat_xyzw"]
     arm = tele.frames[1]
@@ -278,7 +329,14 @@ def place_record(tele: Teleoperation, record: dict[str, np.ndarray]) -> tuple[np
     return t, path
 
 
-@pytest.mark.parametrize("name", ["human28", pytest.param("g1", marks=pytest.mark.slow), pytest.param("talos", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "human28",
+        pytest.param("g1", marks=pytest.mark.slow),
+        pytest.param("talos", marks=pytest.mark.slow),
+    ],
+)
 def test_a_recorded_hand_is_followed_through_delay_and_dropouts(name: str) -> None:
     if not DATA.is_dir():
         pytest.skip("no recorded hand beside this project")
@@ -288,7 +346,12 @@ def test_a_recorded_hand_is_followed_through_delay_and_dropouts(name: str) -> No
     tele = Teleoperation(robot, HANDS, rate=RATE)
     t, path = place_record(tele, record)
     sent = [
-        operators.Message(now + 0.03 + float(rng.exponential(0.01)), "right_hand", 50.0 + now, pin.SE3ToXYZQUAT(path(now)))
+        operators.Message(
+            now + 0.03 + float(rng.exponential(0.01)),
+            "right_hand",
+            50.0 + now,
+            pin.SE3ToXYZQUAT(path(now)),
+        )
         for now in t
         if not 2.0 < now < 2.3 and rng.random() > 0.05
     ]
@@ -299,13 +362,22 @@ def test_a_recorded_hand_is_followed_through_delay_and_dropouts(name: str) -> No
     for frame in frames:
         if frame.streams["right_hand"].status == "TRACKING" and frame.time > 1.0:
             pin.framesForwardKinematics(robot.model, data, frame.q)
-            errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(frame.time - 0.04).translation)))
+            errors.append(
+                float(
+                    np.linalg.norm(
+                        data.oMf[tele.frames[1].frame].translation
+                        - path(frame.time - 0.04).translation
+                    )
+                )
+            )
     assert len(errors) > 0.4 * len(frames)
     assert np.sqrt(np.mean(np.square(errors))) < 0.03
 
 
 OLD = 2  # ticks of 5 ms by which a measured state is late
-FAR_INSIDE = 0.01  # m; what a robot whose state is late and noisy keeps free under the edge of its soles
+FAR_INSIDE = (
+    0.01  # m; what a robot whose state is late and noisy keeps free under the edge of its soles
+)
 
 
 @pytest.mark.slow
@@ -339,7 +411,13 @@ def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> Non
         assert not has_fallen(q, float(robot.posture[2]), upward_of(robot.posture)), now
         if now > 1.5 and frame.streams["right_hand"].status == "TRACKING":
             pin.framesForwardKinematics(robot.model, data, q)
-            errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(now - 0.04).translation)))
+            errors.append(
+                float(
+                    np.linalg.norm(
+                        data.oMf[tele.frames[1].frame].translation - path(now - 0.04).translation
+                    )
+                )
+            )
     assert np.mean(np.equal(rungs, 0)) > 0.99
     assert len(errors) > 0.4 * t[-1] * RATE
     assert np.sqrt(np.mean(np.square(errors))) < 0.06, np.sqrt(np.mean(np.square(errors)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots whose base is not upright along its own z axis, or looks backwards: what counts is how it is in the resting posture."""
 
 import numpy as np
@@ -14,7 +15,11 @@ from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
-ROBOTS = ("human", "icub", "human28")  # the y axis of the base points up; it looks backwards; neither
+ROBOTS = (
+    "human",
+    "icub",
+    "human28",
+)  # the y axis of the base points up; it looks backwards; neither
 
 
 def turned(q, axis, degrees):
@@ -50,7 +55,9 @@ def test_resting_posture_at_the_heading_of_itself_is_itself(name, heading):
 
 def test_robot_whose_base_points_up_along_y_walks():
     robot = hd.load_robot("human")
-    verdict = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]).report
+    verdict = filter_clip(
+        robot, plan_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]
+    ).report
     assert verdict.finished
     assert verdict.all_limits == 1.0
     assert np.rad2deg(verdict.joint_rms) < 0.5

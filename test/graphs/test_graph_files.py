@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs as data; no ROS needed."""
 
 import pytest
@@ -12,7 +13,11 @@ from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES
 
 def everything(graph):
     """Choose all nodes that run only where they are asked for."""
-    return {name: value for name, value in {"viewer": "true", "record": "run.mcap"}.items() if name in graph.arguments}
+    return {
+        name: value
+        for name, value in {"viewer": "true", "record": "run.mcap"}.items()
+        if name in graph.arguments
+    }
 
 
 @pytest.mark.parametrize("name", graph_names())
@@ -34,7 +39,11 @@ def test_values_have_the_types_of_the_parameters(name):
         fields = CONFIGS[node.node].__dataclass_fields__
         for key, value in node.parameters.items():
             value = tuple(value) if isinstance(value, list) else value
-            assert key == "use_sim_time" or type(value) is type(fields[key].default), (node.name, key, value)
+            assert key == "use_sim_time" or type(value) is type(fields[key].default), (
+                node.name,
+                key,
+                value,
+            )
 
 
 CONTROLLERS = {"inverse_dynamics", "snake_driver"}
@@ -45,7 +54,9 @@ MOTORS = {"joint_torque_commands", "effort_commands"}
 def test_only_the_guard_publishes_what_motors_take(name):
     """Names as motors take them, after remapping, in every graph; where there is a controller there is a guard."""
     graph = load_graph(name)
-    nodes = graph.resolve(everything(graph) | ({"efforts": "effort_commands"} if "efforts" in graph.arguments else {}))
+    nodes = graph.resolve(
+        everything(graph) | ({"efforts": "effort_commands"} if "efforts" in graph.arguments else {})
+    )
     publishers = {
         (node.node, node.remappings.get(topic.name, topic.name))
         for node in nodes
@@ -54,11 +65,21 @@ def test_only_the_guard_publishes_what_motors_take(name):
     }
     programs = {node.node for node in nodes}
     guards = {"effort_guard"} & programs
-    assert {(node, topic) for node, topic in publishers if topic in MOTORS} == {(node, topic) for node in guards for topic in MOTORS}
+    assert {(node, topic) for node, topic in publishers if topic in MOTORS} == {
+        (node, topic) for node in guards for topic in MOTORS
+    }
     assert bool(programs & CONTROLLERS) == bool(guards)
     for node in nodes:
-        heard = {node.remappings.get(topic.name, topic.name) for topic in INTERFACES[node.node].topics if topic.way == "in"}
-        assert node.node == "effort_guard" or not {name for name in heard if name.startswith("unguarded/")} or node.node == "monitor"
+        heard = {
+            node.remappings.get(topic.name, topic.name)
+            for topic in INTERFACES[node.node].topics
+            if topic.way == "in"
+        }
+        assert (
+            node.node == "effort_guard"
+            or not {name for name in heard if name.startswith("unguarded/")}
+            or node.node == "monitor"
+        )
 
 
 def test_arguments_reach_the_command():
@@ -80,20 +101,31 @@ def test_a_node_runs_only_where_its_package_is_installed(monkeypatch, installed)
     assert ("viewer" in {node.name for node in load_graph("demo").resolve({})}) == installed
 
 
-@pytest.mark.parametrize(("value", "expected"), [("$x", 2.5), ("a $x", "a 2.5"), (3.0, 3.0), ("$empty", ""), ("$flag", True)])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("$x", 2.5), ("a $x", "a 2.5"), (3.0, 3.0), ("$empty", ""), ("$flag", True)],
+)
 def test_substitution(value, expected):
     assert substitute(value, {"x": "2.5", "empty": "", "flag": "true"}) == expected
 
 
-@pytest.mark.parametrize(("value", "text"), [("human28", "'human28'"), ("", "''"), (True, "true"), (500.0, "500.0"), (["a"], '["a"]')])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("human28", "'human28'"), ("", "''"), (True, "true"), (500.0, "500.0"), (["a"], '["a"]')],
+)
 def test_parameters_are_written_as_ros_reads_them(value, text):
     assert as_argument(value) == text
 
 
 def test_origins_reach_the_page():
-    nodes = {node.name: node for node in load_graph("demo").resolve({"origins": '["https://robot.example"]'})}
+    nodes = {
+        node.name: node
+        for node in load_graph("demo").resolve({"origins": '["https://robot.example"]'})
+    }
     assert 'origins:=["https://robot.example"]' in node_command(nodes["viewer"])
-    assert 'origins:=[""]' in node_command({node.name: node for node in load_graph("teleop").resolve({})}["viewer"])
+    assert 'origins:=[""]' in node_command(
+        {node.name: node for node in load_graph("teleop").resolve({})}["viewer"]
+    )
 
 
 def test_unknown_names_are_told():
@@ -103,7 +135,9 @@ def test_unknown_names_are_told():
         load_graph("demo").resolve({"robt": "g1"})
 
 
-@pytest.mark.parametrize("text", ["nodes: [{node: simulator, paramters: {}}]\ntitle: x", "titel: x", "- 1"])
+@pytest.mark.parametrize(
+    "text", ["nodes: [{node: simulator, paramters: {}}]\ntitle: x", "titel: x", "- 1"]
+)
 def test_broken_file_is_refused(tmp_path, text):
     path = tmp_path / "graph.yaml"
     path.write_text(text)
@@ -123,7 +157,9 @@ def test_every_graph_goes_into_a_namespace(name):
     graph = load_graph(name)
     plain = graph.resolve(everything(graph))
     assert not any("__ns" in word for node in plain for word in node_command(node))
-    for node in graph.resolve(everything(graph) | {"namespace": "a", "clock": "/clock", "frame_prefix": "x/"}):
+    for node in graph.resolve(
+        everything(graph) | {"namespace": "a", "clock": "/clock", "frame_prefix": "x/"}
+    ):
         command = node_command(node)
         assert "__ns:=/a" in command
         assert "clock:=/clock" in command

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph of processes is up once each of them says so; only then its time begins."""
 
 import sys
@@ -18,7 +19,9 @@ SLOW = (
 @pytest.fixture
 def graph(monkeypatch, tmp_path):
     def make(program):
-        monkeypatch.setattr(supervisor, "node_command", lambda _node: [sys.executable, "-c", program])
+        monkeypatch.setattr(
+            supervisor, "node_command", lambda _node: [sys.executable, "-c", program]
+        )
         said = []
         return Supervisor([GraphNode("monitor", "slow", {}, {})], tmp_path, said.append), said
 
@@ -45,11 +48,18 @@ REFUSING = "import sys; print('[FATAL] [1.0] [x]: cannot start: the legs are too
 
 
 @pytest.mark.parametrize("optional", [True, False])
-def test_a_refusal_is_shown_and_ends_the_graph_only_where_the_node_is_needed(monkeypatch, tmp_path, optional):
+def test_a_refusal_is_shown_and_ends_the_graph_only_where_the_node_is_needed(
+    monkeypatch, tmp_path, optional
+):
     programs = {"robot": SLOW, "motion": REFUSING}
-    monkeypatch.setattr(supervisor, "node_command", lambda node: [sys.executable, "-c", programs[node.name]])
+    monkeypatch.setattr(
+        supervisor, "node_command", lambda node: [sys.executable, "-c", programs[node.name]]
+    )
     said = []
-    nodes = [GraphNode("simulator", "robot", {}, {}), GraphNode("motion_player", "motion", {}, {}, optional=optional)]
+    nodes = [
+        GraphNode("simulator", "robot", {}, {}),
+        GraphNode("motion_player", "motion", {}, {}, optional=optional),
+    ]
     assert Supervisor(nodes, tmp_path, said.append).run(0.3) == (0 if optional else 2)
     assert [line for line in said if "motion" in line and "the legs are too short" in line] == said
     assert len(said) == 1

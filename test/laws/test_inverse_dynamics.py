@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Laws that torques and contact wrenches obey, whatever the robot, the contacts and the rule."""
 
 import numpy as np
@@ -27,7 +28,9 @@ def human28():
 
 @pytest.fixture(scope="module")
 def robots(human28):
-    return {name: hd.load_robot(name) for name in ("human16", "human40", "legs12", "biped7")} | {"human28": human28}
+    return {name: hd.load_robot(name) for name in ("human16", "human40", "legs12", "biped7")} | {
+        "human28": human28
+    }
 
 
 def random_motion(robot, rng, spread=0.4):
@@ -40,7 +43,9 @@ def contact_jacobian(robot, q, names):
     data = robot.data()
     pin.computeJointJacobians(robot.model, data, q)
     frames = [robot.surfaces[name].frame for name in names]
-    return np.vstack([pin.getFrameJacobian(robot.model, data, frame, pin.LOCAL) for frame in frames])
+    return np.vstack(
+        [pin.getFrameJacobian(robot.model, data, frame, pin.LOCAL) for frame in frames]
+    )
 
 
 def wrenches_at_centre(robot, q, answer):
@@ -65,7 +70,9 @@ def accelerate(robot, state, answer):
     for name, wrench in answer.wrenches.items():
         frame = robot.model.frames[robot.surfaces[name].frame]
         R = data.oMf[robot.surfaces[name].frame].rotation.T
-        external[frame.parentJoint] += frame.placement.act(pin.Force(R @ wrench.f_W, R @ wrench.m_W))
+        external[frame.parentJoint] += frame.placement.act(
+            pin.Force(R @ wrench.f_W, R @ wrench.m_W)
+        )
     tau = np.zeros(robot.nv)
     tau[robot.actuated_v] = answer.tau
     return pin.aba(robot.model, data, state.q, state.v, tau, external)
@@ -74,7 +81,9 @@ def accelerate(robot, state, answer):
 class TestStanding:
     @pytest.mark.parametrize("rule", RULES)
     def test_feet_carry_the_weight_in_equal_shares(self, human28, rule):
-        answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule)
+        answer = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule
+        )
         left, right = (answer.wrenches[name].normal_force for name in FEET)
         assert left + right == pytest.approx(human28.mass * 9.81, abs=1e-9)
         assert left == pytest.approx(right, abs=1e-9)
@@ -84,18 +93,24 @@ class TestStanding:
 
     @pytest.mark.parametrize("rule", RULES)
     def test_mirrored_torques(self, human28, rule):
-        answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule)
+        answer = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), np.zeros(human28.nv), rule=rule
+        )
         tau = dict(zip(human28.actuated, answer.tau, strict=True))
         for name, torque in tau.items():
             if name.startswith("left_"):
                 sign = -1.0 if name.endswith(("roll", "yaw")) else 1.0
-                assert tau[name.replace("left_", "right_")] == pytest.approx(sign * torque, abs=1e-9), name
+                assert tau[name.replace("left_", "right_")] == pytest.approx(
+                    sign * torque, abs=1e-9
+                ), name
 
     def test_contacts_default_to_the_stance(self, human28):
         state, a = hd.State.at_rest(human28), np.zeros(human28.nv)
         default = hd.inverse_dynamics(human28, state, a)
         assert tuple(default.wrenches) == human28.stance
-        np.testing.assert_array_equal(default.tau, hd.inverse_dynamics(human28, state, a, contacts=FEET).tau)
+        np.testing.assert_array_equal(
+            default.tau, hd.inverse_dynamics(human28, state, a, contacts=FEET).tau
+        )
 
 
 class TestMomentum:
@@ -107,9 +122,13 @@ class TestMomentum:
             state, a = random_motion(human28, rng)
             answer = hd.inverse_dynamics(human28, state, a, contacts=TOUCHES[touch], rule=rule)
             data = human28.data()
-            rate = pin.computeCentroidalMomentumTimeVariation(human28.model, data, state.q, state.v, a)
+            rate = pin.computeCentroidalMomentumTimeVariation(
+                human28.model, data, state.q, state.v, a
+            )
             force, moment = wrenches_at_centre(human28, state.q, answer)
-            np.testing.assert_allclose(force + human28.mass * human28.model.gravity.linear, rate.linear, atol=1e-9)
+            np.testing.assert_allclose(
+                force + human28.mass * human28.model.gravity.linear, rate.linear, atol=1e-9
+            )
             np.testing.assert_allclose(moment, rate.angular, atol=1e-9)
 
     @pytest.mark.parametrize("rule", RULES)
@@ -130,10 +149,14 @@ class TestMomentum:
 
             def energy(t, state=state, a=a):
                 q = pin.integrate(human28.model, state.q, state.v * t + 0.5 * a * t**2)
-                return pin.computeMechanicalEnergy(human28.model, human28.data(), q, state.v + a * t)
+                return pin.computeMechanicalEnergy(
+                    human28.model, human28.data(), q, state.v + a * t
+                )
 
             step = 1e-4
-            slope = (8 * (energy(step) - energy(-step)) - (energy(2 * step) - energy(-2 * step))) / (12 * step)
+            slope = (
+                8 * (energy(step) - energy(-step)) - (energy(2 * step) - energy(-2 * step))
+            ) / (12 * step)
             assert given == pytest.approx(slope, rel=1e-6, abs=1e-5)
 
 
@@ -146,7 +169,9 @@ class TestForwardOfInverse:
             state, a = random_motion(robot, rng)
             answer = hd.inverse_dynamics(robot, state, a, contacts=FEET, rule=rule)
             assert answer.certificate.residual < 1e-8 * robot.mass * 9.81
-            if name != "biped7":  # its composite root joint is outside the articulated-body algorithm
+            if (
+                name != "biped7"
+            ):  # its composite root joint is outside the articulated-body algorithm
                 np.testing.assert_allclose(accelerate(robot, state, answer), a, atol=1e-9)
 
     def test_agrees_with_constrained_forward_dynamics(self, human28):
@@ -155,19 +180,36 @@ class TestForwardOfInverse:
         model, data = human28.model, human28.data()
         rng = np.random.default_rng(4)
         J = contact_jacobian(human28, state.q, ("left_foot",))
-        a = (np.eye(human28.nv) - np.linalg.lstsq(J, J, rcond=None)[0]) @ rng.standard_normal(human28.nv)
-        answer = hd.inverse_dynamics(human28, state, a, contacts=("left_foot",), rule="minimum_torque")
+        a = (np.eye(human28.nv) - np.linalg.lstsq(J, J, rcond=None)[0]) @ rng.standard_normal(
+            human28.nv
+        )
+        answer = hd.inverse_dynamics(
+            human28, state, a, contacts=("left_foot",), rule="minimum_torque"
+        )
         frame = model.frames[human28.surfaces["left_foot"].frame]
-        contact = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL)
+        contact = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL
+        )
         contacts, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         contacts.append(contact)
         datas.append(contact.createData())
         pin.initConstraintDynamics(model, data, contacts, datas)
         tau = np.zeros(human28.nv)
         tau[human28.actuated_v] = answer.tau
-        forward = pin.constraintDynamics(model, data, state.q, state.v, tau, contacts, datas, pin.ProximalSettings(1e-13, 1e-13, 50))
+        forward = pin.constraintDynamics(
+            model,
+            data,
+            state.q,
+            state.v,
+            tau,
+            contacts,
+            datas,
+            pin.ProximalSettings(1e-13, 1e-13, 50),
+        )
         np.testing.assert_allclose(forward, a, atol=1e-7)
-        assert abs(datas[0].contact_force.linear[2]) == pytest.approx(answer.wrenches["left_foot"].normal_force, abs=1e-6)
+        assert abs(datas[0].contact_force.linear[2]) == pytest.approx(
+            answer.wrenches["left_foot"].normal_force, abs=1e-6
+        )
 
 
 class TestInvariance:
@@ -182,7 +224,9 @@ class TestInvariance:
         there = hd.inverse_dynamics(human28, hd.State(moved, state.v), a, contacts=FEET, rule=rule)
         np.testing.assert_allclose(there.tau, here.tau, atol=1e-8)
         for name in FEET:
-            np.testing.assert_allclose(there.wrenches[name].f_W, X.rotation @ here.wrenches[name].f_W, atol=1e-8)
+            np.testing.assert_allclose(
+                there.wrenches[name].f_W, X.rotation @ here.wrenches[name].f_W, atol=1e-8
+            )
             np.testing.assert_allclose(there.wrenches[name].cop, here.wrenches[name].cop, atol=1e-9)
 
     @pytest.mark.parametrize("rule", RULES)
@@ -196,7 +240,9 @@ class TestInvariance:
         state, a = random_motion(human28, np.random.default_rng(7))
         q = np.array(state.q)
         q[3:7] *= -1
-        one, other = (hd.inverse_dynamics(human28, s, a, contacts=FEET) for s in (state, hd.State(q, state.v)))
+        one, other = (
+            hd.inverse_dynamics(human28, s, a, contacts=FEET) for s in (state, hd.State(q, state.v))
+        )
         np.testing.assert_allclose(other.tau, one.tau, atol=1e-9)
 
 
@@ -221,11 +267,23 @@ class TestChoice:
         """Torque-optimal wrenches by plain least squares in the null space; the small weight on wrenches moves them by less than a mN·m."""
         state, a = random_motion(human28, np.random.default_rng(9))
         names = TOUCHES[touch]
-        J, tau_0 = contact_jacobian(human28, state.q, names), pin.rnea(human28.model, human28.data(), state.q, state.v, a)
-        A, b, J_a, tau_a = J[:, :6].T, tau_0[:6], J[:, human28.actuated_v], tau_0[human28.actuated_v]
+        J, tau_0 = (
+            contact_jacobian(human28, state.q, names),
+            pin.rnea(human28.model, human28.data(), state.q, state.v, a),
+        )
+        A, b, J_a, tau_a = (
+            J[:, :6].T,
+            tau_0[:6],
+            J[:, human28.actuated_v],
+            tau_0[human28.actuated_v],
+        )
         w_0 = np.linalg.lstsq(A, b, rcond=None)[0]
         null = np.linalg.svd(A)[2][6:].T
-        y = np.linalg.lstsq(J_a.T @ null, tau_a - J_a.T @ w_0, rcond=None)[0] if null.size else np.zeros(0)
+        y = (
+            np.linalg.lstsq(J_a.T @ null, tau_a - J_a.T @ w_0, rcond=None)[0]
+            if null.size
+            else np.zeros(0)
+        )
         optimum = tau_a - J_a.T @ (w_0 + null @ y)
         answer = hd.inverse_dynamics(human28, state, a, contacts=names, rule="minimum_torque")
         np.testing.assert_allclose(answer.tau, optimum, atol=1e-3)
@@ -236,8 +294,12 @@ class TestChoice:
         state, a = random_motion(human28, np.random.default_rng(10))
         J = contact_jacobian(human28, state.q, TOUCHES[touch])
         S = np.eye(human28.nv)[human28.actuated_v]
-        stacked = np.linalg.pinv(np.hstack((S.T, J.T))) @ pin.rnea(human28.model, human28.data(), state.q, state.v, a)
-        answer = hd.inverse_dynamics(human28, state, a, contacts=TOUCHES[touch], rule="pseudo_inverse")
+        stacked = np.linalg.pinv(np.hstack((S.T, J.T))) @ pin.rnea(
+            human28.model, human28.data(), state.q, state.v, a
+        )
+        answer = hd.inverse_dynamics(
+            human28, state, a, contacts=TOUCHES[touch], rule="pseudo_inverse"
+        )
         np.testing.assert_allclose(answer.tau, stacked[: len(S)], atol=1e-9)
 
     def test_same_contact_named_twice_is_one(self, human28):
@@ -245,14 +307,18 @@ class TestChoice:
         once = hd.inverse_dynamics(human28, state, a, contacts=("left_foot",))
         twice = hd.inverse_dynamics(human28, state, a, contacts=("left_foot", "left_foot"))
         np.testing.assert_array_equal(twice.tau, once.tau)
-        np.testing.assert_array_equal(twice.wrenches["left_foot"].f_W, once.wrenches["left_foot"].f_W)
+        np.testing.assert_array_equal(
+            twice.wrenches["left_foot"].f_W, once.wrenches["left_foot"].f_W
+        )
 
     @pytest.mark.parametrize("rule", RULES)
     def test_two_surfaces_in_one_place_share_the_load(self, rule):
         legs = hd.load_robot("legs12")
         foot = legs.surfaces["left_foot"]
         spec = SurfaceSpec(FrameSpec(foot.link, foot.X_LC), foot.vertices)
-        double = hd.load_robot(legs.urdf, description=Description(surfaces={"one": spec, "other": spec}))
+        double = hd.load_robot(
+            legs.urdf, description=Description(surfaces={"one": spec, "other": spec})
+        )
         state, a = random_motion(double, np.random.default_rng(12))
         answer = hd.inverse_dynamics(double, state, a, contacts=("one", "other"), rule=rule)
         one, other = answer.wrenches["one"].f_W, answer.wrenches["other"].f_W
@@ -265,9 +331,13 @@ class TestChoice:
     def test_straight_legs_still_have_an_answer(self, human28):
         """At a singular posture the legs bear load without torque; the choice stays finite and right."""
         q = np.array(pin.neutral(human28.model))
-        answer = hd.inverse_dynamics(human28, hd.State(q, np.zeros(human28.nv)), np.zeros(human28.nv), contacts=FEET)
+        answer = hd.inverse_dynamics(
+            human28, hd.State(q, np.zeros(human28.nv)), np.zeros(human28.nv), contacts=FEET
+        )
         assert answer.certificate.residual < 1e-9
-        assert sum(w.normal_force for w in answer.wrenches.values()) == pytest.approx(human28.mass * 9.81, abs=1e-7)
+        assert sum(w.normal_force for w in answer.wrenches.values()) == pytest.approx(
+            human28.mass * 9.81, abs=1e-7
+        )
         assert np.abs(answer.tau).max() < 100.0
 
 
@@ -322,14 +392,18 @@ class TestPointsAndEdges:
         for vertices in ([[0.1, 0.02, 0.0]], [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0]]):
             surface = with_feet(vertices).surfaces["left_foot"]
             basis = wrench_basis(surface)
-            assert np.linalg.matrix_rank(basis) == basis.shape[1] == (3 if len(vertices) == 1 else 5)
+            assert (
+                np.linalg.matrix_rank(basis) == basis.shape[1] == (3 if len(vertices) == 1 else 5)
+            )
 
 
 class TestUnsupported:
     def test_in_the_air_the_base_wrench_is_missing(self, human28):
         state = hd.State.at_rest(human28)
         answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), contacts=())
-        missing = pin.rnea(human28.model, human28.data(), state.q, state.v, np.zeros(human28.nv))[:6]
+        missing = pin.rnea(human28.model, human28.data(), state.q, state.v, np.zeros(human28.nv))[
+            :6
+        ]
         assert answer.certificate.status == "UNSUPPORTED"
         assert answer.certificate.residual == pytest.approx(np.abs(missing).max(), abs=1e-9)
         assert answer.certificate.reasons == ("root_joint.vz lacks 638 N",)
@@ -381,7 +455,9 @@ class TestStatus:
     def test_too_heavy_for_the_motors(self, human28):
         a = np.zeros(human28.nv)
         a[2] = 120.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
+        certificate = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), a, rule="minimum_torque"
+        ).certificate
         assert certificate.status == "SATURATED"
         assert certificate.torque_margin < 0.0
         assert any("needs" in reason and "N·m" in reason for reason in certificate.reasons)
@@ -389,7 +465,9 @@ class TestStatus:
     def test_ground_would_have_to_pull(self, human28):
         a = np.zeros(human28.nv)
         a[2] = -20.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
+        certificate = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), a, rule="minimum_torque"
+        ).certificate
         assert certificate.status == "INFEASIBLE_CONTACT"
         assert certificate.normal_margin < 0.0
         assert certificate.reasons[0].startswith("left_foot: pulls with ")
@@ -397,7 +475,9 @@ class TestStatus:
     def test_sliding(self, human28):
         a = np.zeros(human28.nv)
         a[0] = 9.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
+        certificate = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), a, rule="minimum_torque"
+        ).certificate
         assert certificate.status == "INFEASIBLE_CONTACT"
         assert certificate.friction_margin < 0.0
         assert any("slips" in reason for reason in certificate.reasons)
@@ -411,13 +491,19 @@ class TestStatus:
             asked[field][10] = poison
             answer = solver.solve(*asked)
             assert np.isfinite(answer.tau).all()
-            if not (field == 0 and np.isfinite(poison)) and not (field == 2 and np.isfinite(poison)):
+            if not (field == 0 and np.isfinite(poison)) and not (
+                field == 2 and np.isfinite(poison)
+            ):
                 assert answer.certificate.status == "INVALID_INPUT"
                 assert "number" in answer.certificate.reasons[0]
             assert answer.certificate.status != "OK"
 
     def test_solver_recovers_after_a_bad_tick(self, human28):
-        solver, rest, zero = hd.InverseDynamics(human28), hd.State.at_rest(human28), np.zeros(human28.nv)
+        solver, rest, zero = (
+            hd.InverseDynamics(human28),
+            hd.State.at_rest(human28),
+            np.zeros(human28.nv),
+        )
         good = solver.solve(rest.q, zero, zero)
         solver.solve(np.full(human28.nq, np.nan), zero, zero)
         np.testing.assert_array_equal(solver.solve(rest.q, zero, zero).tau, good.tau)
@@ -436,9 +522,21 @@ class TestMessages:
         [
             ({"a": [0.0]}, ShapeError, r"a: received shape \(1,\), expected \(34,\)"),
             ({"a": "fast"}, ShapeError, "a: received str"),
-            ({"a": np.full(34, np.nan)}, ShapeError, "a: received nan at index 0, expected finite numbers"),
-            ({"contacts": ["left_fot"]}, UnknownNameError, "no contact surface named 'left_fot'. Did you mean 'left_foot'"),
-            ({"rule": "min_torque"}, UnknownNameError, "no rule named 'min_torque'. Did you mean 'minimum_torque'"),
+            (
+                {"a": np.full(34, np.nan)},
+                ShapeError,
+                "a: received nan at index 0, expected finite numbers",
+            ),
+            (
+                {"contacts": ["left_fot"]},
+                UnknownNameError,
+                "no contact surface named 'left_fot'. Did you mean 'left_foot'",
+            ),
+            (
+                {"rule": "min_torque"},
+                UnknownNameError,
+                "no rule named 'min_torque'. Did you mean 'minimum_torque'",
+            ),
         ],
     )
     def test_wrong_arguments(self, human28, change, error, text):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Laws on random trees under random rows: redundant, empty, zero, contradictory; against the dense saddle point."""
 
 import numpy as np
@@ -27,22 +28,32 @@ def random_mechanism(seed, *, consistent=True, backend=CoordinatePartition):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng)
     q = random_configuration(robot.model, rng)
-    blocks = [build_loop(robot, random_loop(robot, q, rng, rng.choice(list(ROWS)), f"loop{k}")) for k in range(rng.integers(0, 4))]
+    blocks = [
+        build_loop(robot, random_loop(robot, q, rng, rng.choice(list(ROWS)), f"loop{k}"))
+        for k in range(rng.integers(0, 4))
+    ]
     if seed % 3 == 1 and blocks:
         blocks.append(build_loop(robot, _copy(robot, blocks[0])))
     if seed % 4 == 2:
         blocks.append(user_rows("zero", np.zeros((2, robot.nv)), np.zeros(2)))
     if not consistent:
         row = rng.normal(size=(1, robot.nv))
-        blocks += [user_rows("one", row, np.array([1.0])), user_rows("other", 2 * row, np.array([-1.0]))]
-    mechanism = Mechanism(robot, [block for block in blocks if not block.inert], null_space=backend(robot.nv))
+        blocks += [
+            user_rows("one", row, np.array([1.0])),
+            user_rows("other", 2 * row, np.array([-1.0])),
+        ]
+    mechanism = Mechanism(
+        robot, [block for block in blocks if not block.inert], null_space=backend(robot.nv)
+    )
     mechanism.place(q)
     v = mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu)
     return mechanism, q, v, rng
 
 
 def _copy(robot, block):
-    return LoopClosure("copy", block.kind, _link(robot, block.A), block.A.X_JF, _link(robot, block.B), block.B.X_JF)
+    return LoopClosure(
+        "copy", block.kind, _link(robot, block.A), block.A.X_JF, _link(robot, block.B), block.B.X_JF
+    )
 
 
 def _link(robot, attachment):
@@ -50,7 +61,9 @@ def _link(robot, attachment):
 
 
 def user_rows(name, J, gamma):
-    return UserBlock(name, tuple(f"{name}.{k}" for k in range(len(J))), lambda q: J, lambda q, v: gamma)
+    return UserBlock(
+        name, tuple(f"{name}.{k}" for k in range(len(J))), lambda q: J, lambda q, v: gamma
+    )
 
 
 def oracle(mechanism, force):
@@ -64,12 +77,16 @@ def test_t1_t2_acceleration_meets_the_rows_and_the_dense_oracle(seed):
     mechanism, q, v, rng = random_mechanism(seed)
     tau, force = rng.normal(size=len(mechanism.actuated)), rng.normal(size=mechanism.robot.nv)
     answer = solve_forward(mechanism, q, v, tau, force)
-    assert np.abs(mechanism.J @ answer.a + mechanism.gamma).max(initial=0) < 1e-8 * (1 + np.abs(mechanism.gamma).max(initial=0))
+    assert np.abs(mechanism.J @ answer.a + mechanism.gamma).max(initial=0) < 1e-8 * (
+        1 + np.abs(mechanism.gamma).max(initial=0)
+    )
     expected = oracle(mechanism, mechanism.spread(tau, force))
     np.testing.assert_allclose(answer.a, expected, atol=1e-8 * (1 + np.abs(expected).max()))
     assert answer.indeterminate == (mechanism.null_space.rank < mechanism.constraints.size)
     assert answer.status in {DynamicsStatus.OK, DynamicsStatus.INDETERMINATE}
-    balance = mechanism.tree_torque(answer.a) - mechanism.spread(tau, force) - mechanism.J.T @ answer.lam
+    balance = (
+        mechanism.tree_torque(answer.a) - mechanism.spread(tau, force) - mechanism.J.T @ answer.lam
+    )
     np.testing.assert_allclose(balance, 0.0, atol=1e-8 * (1 + np.abs(answer.lam).max(initial=0)))
 
 
@@ -85,7 +102,9 @@ def test_back_ends_agree(seed):
     size = 1 + np.abs(answers[0].a).max()
     for other in answers[1:]:
         np.testing.assert_allclose(other.a, answers[0].a, atol=1e-10 * size)
-        np.testing.assert_allclose(other.lam, answers[0].lam, atol=1e-8 * (1 + np.abs(answers[0].lam).max(initial=0)))
+        np.testing.assert_allclose(
+            other.lam, answers[0].lam, atol=1e-8 * (1 + np.abs(answers[0].lam).max(initial=0))
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -128,7 +147,9 @@ def test_t3_generalized_power_is_power(seed):
     v = mechanism.null_space.Gamma @ u
     assert np.isclose(u @ (mechanism.null_space.Gamma.T @ force), v @ force, rtol=1e-12, atol=1e-12)
     tau = rng.normal(size=len(mechanism.actuated))
-    assert np.isclose(measure_power(mechanism, v, tau, force), tau @ v[mechanism.actuated] + force @ v)
+    assert np.isclose(
+        measure_power(mechanism, v, tau, force), tau @ v[mechanism.actuated] + force @ v
+    )
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -165,7 +186,9 @@ def test_t6_a_structure_does_not_move(backend):
     rng = np.random.default_rng(1)
     robot = random_tree(rng, 5)
     drift = rng.normal(size=robot.nv)
-    mechanism = Mechanism(robot, [user_rows("all", np.eye(robot.nv), drift)], null_space=backend(robot.nv))
+    mechanism = Mechanism(
+        robot, [user_rows("all", np.eye(robot.nv), drift)], null_space=backend(robot.nv)
+    )
     q = random_configuration(robot.model, rng)
     answer = solve_forward(mechanism, q, np.zeros(robot.nv), np.zeros(len(mechanism.actuated)))
     assert mechanism.nu == 0
@@ -199,4 +222,7 @@ def test_numbers_that_are_not_finite_are_a_status(seed):
     assert solve_forward(mechanism, q, bad, tau).status is DynamicsStatus.INVALID_INPUT
     assert solve_inverse(mechanism, q, v, bad).status is DynamicsStatus.INVALID_INPUT
     assert np.isfinite(solve_forward(mechanism, q, bad, tau).a).all()
-    assert solve_forward(mechanism, q, v, tau).status in {DynamicsStatus.OK, DynamicsStatus.INDETERMINATE}
+    assert solve_forward(mechanism, q, v, tau).status in {
+        DynamicsStatus.OK,
+        DynamicsStatus.INDETERMINATE,
+    }

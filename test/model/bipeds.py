@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bipeds as URDF text, exactly symmetric, with whatever shapes, names and proportions a test wants."""
 
 from __future__ import annotations
@@ -39,9 +40,18 @@ def biped(
             _link(f"{side}_hip2", 0.5, "0 0 0"),
             _joint(f"{side}_hip_pitch", f"{side}_hip2", f"{side}_thigh", "0 0 0", "0 1 0"),
             _link(f"{side}_thigh", 4.0, f"0.01 {sign * 0.01} -0.2"),
-            _joint(f"{side}_knee", f"{side}_thigh", f"{side}_shank", f"0 0 {-THIGH}", "0 1 0", knee),
+            _joint(
+                f"{side}_knee", f"{side}_thigh", f"{side}_shank", f"0 0 {-THIGH}", "0 1 0", knee
+            ),
             _link(f"{side}_shank", 3.0, f"0 {sign * 0.005} -0.18"),
-            _joint(f"{side}_pitch2", f"{side}_shank", f"{side}_cross", f"0 0 {-SHANK}", "0 1 0", rpy=f"0 {below} 0"),
+            _joint(
+                f"{side}_pitch2",
+                f"{side}_shank",
+                f"{side}_cross",
+                f"0 0 {-SHANK}",
+                "0 1 0",
+                rpy=f"0 {below} 0",
+            ),
             _link(f"{side}_cross", 0.1, "0 0 0"),
             _joint(f"{side}_roll2", f"{side}_cross", f"{side}_{foot}", "0 0 0", "1 0 0"),
             _link(f"{side}_{foot}", 1.0, "0.03 0 -0.05", shapes[side]),
@@ -80,7 +90,16 @@ def _link(name: str, mass: float, centre: str, shapes: str = "") -> str:
     return f'<link name="{name}"><inertial><origin xyz="{centre}"/><mass value="{mass}"/>{inertia}</inertial>{shapes}</link>'
 
 
-def _joint(name: str, parent: str, child: str, xyz: str, axis: str, limit: tuple[float, float] = (-1.5, 1.5), *, rpy: str = "0 0 0") -> str:
+def _joint(
+    name: str,
+    parent: str,
+    child: str,
+    xyz: str,
+    axis: str,
+    limit: tuple[float, float] = (-1.5, 1.5),
+    *,
+    rpy: str = "0 0 0",
+) -> str:
     limits = f'<limit lower="{limit[0]}" upper="{limit[1]}" effort="100" velocity="10"/>'
     frame = f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>'
     return f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>{frame}{limits}</joint>'

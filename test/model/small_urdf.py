@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small URDFs, written by hand, that tests bend and break."""
 
 import os
@@ -51,7 +52,9 @@ def quick(seconds=1.0):
     took, worked = time.perf_counter() - start, sum(os.times()[:4]) - idle
     if took >= seconds:
         seconds *= slowness()
-    assert took < seconds or (worked < seconds and took < BUSY * seconds), f"took {took:.2f} s, {worked:.2f} s of it at work"
+    assert took < seconds or (worked < seconds and took < BUSY * seconds), (
+        f"took {took:.2f} s, {worked:.2f} s of it at work"
+    )
 
 
 @contextmanager
@@ -63,7 +66,9 @@ def nothing_happens(but=()):
         if (
             watching
             and event not in but
-            and event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib."))
+            and event.startswith(
+                ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")
+            )
         ):
             seen.append(event)
         if (

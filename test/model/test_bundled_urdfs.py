@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bundled robots as plain URDF, read by pinocchio and the standard library alone: nothing of the package is imported here."""
 
 from __future__ import annotations
@@ -31,9 +32,32 @@ FREEDOMS = {
     "ropes": 8,
     "snake5": 7,
 }
-MOBILITY = {"fourbar": 1, "fivebar": 2, "parallelogram": 1, "two_arms_bar": 3, "bennett": 1, "stewart": 6, "swing": 6}
-LOOP_RANK = {"fourbar": 2, "fivebar": 2, "parallelogram": 2, "two_arms_bar": 3, "bennett": 2, "stewart": 15, "swing": 3}
-MASS = {**dict.fromkeys(["biped7", *FIGURES], 65.0), "rigid_swing": 6.0, "swing": 3.0, "ropes": 1.2, "stewart": 20.0, "snake5": 5.0}
+MOBILITY = {
+    "fourbar": 1,
+    "fivebar": 2,
+    "parallelogram": 1,
+    "two_arms_bar": 3,
+    "bennett": 1,
+    "stewart": 6,
+    "swing": 6,
+}
+LOOP_RANK = {
+    "fourbar": 2,
+    "fivebar": 2,
+    "parallelogram": 2,
+    "two_arms_bar": 3,
+    "bennett": 2,
+    "stewart": 15,
+    "swing": 3,
+}
+MASS = {
+    **dict.fromkeys(["biped7", *FIGURES], 65.0),
+    "rigid_swing": 6.0,
+    "swing": 3.0,
+    "ropes": 1.2,
+    "stewart": 20.0,
+    "snake5": 5.0,
+}
 STATURE = 1.70
 SOLE_MIDDLE = 0.0646
 MIRROR = np.diag([1.0, -1.0, 1.0])
@@ -44,13 +68,19 @@ def read_text(name):
 
 
 def read_yaml(name):
-    return yaml.safe_load((PROJECT / "config" / "robots" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        (PROJECT / "config" / "robots" / f"{name}.yaml").read_text(encoding="utf-8")
+    )
 
 
 def build(name):
     description = read_yaml(name)
     floating = description["root"] != "fixed"
-    model = pin.buildModelFromXML(read_text(name), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromXML(read_text(name))
+    model = (
+        pin.buildModelFromXML(read_text(name), pin.JointModelFreeFlyer())
+        if floating
+        else pin.buildModelFromXML(read_text(name))
+    )
     q = pin.neutral(model)
     for joint, value in description.get("posture", {}).items():
         assert model.existJointName(joint), joint
@@ -60,7 +90,9 @@ def build(name):
 
 def put(model, q, name, value):
     joint = model.joints[model.getJointId(name)]
-    q[joint.idx_q : joint.idx_q + joint.nq] = [np.cos(value), np.sin(value)] if joint.nq == 2 else value
+    q[joint.idx_q : joint.idx_q + joint.nq] = (
+        [np.cos(value), np.sin(value)] if joint.nq == 2 else value
+    )
 
 
 def coordinate(model, name):
@@ -81,7 +113,10 @@ def inertials(name):
 
 
 def place(model, data, frame):
-    X_LF = pin.SE3(pin.rpy.rpyToMatrix(*(float(angle) for angle in frame["rpy"])), np.array(frame["xyz"], dtype=float))
+    X_LF = pin.SE3(
+        pin.rpy.rpyToMatrix(*(float(angle) for angle in frame["rpy"])),
+        np.array(frame["xyz"], dtype=float),
+    )
     return data.oMf[model.getFrameId(frame["link"], pin.BODY)] * X_LF
 
 
@@ -93,7 +128,9 @@ def loop_rows(model, data, q, loop):
     for side in ("a", "b"):
         frame = loop[side]
         X_WF = place(model, data, frame)
-        body = pin.getFrameJacobian(model, data, model.getFrameId(frame["link"], pin.BODY), pin.WORLD)
+        body = pin.getFrameJacobian(
+            model, data, model.getFrameId(frame["link"], pin.BODY), pin.WORLD
+        )
         jacobians.append(X_WF.toActionMatrixInverse() @ body)
     X_AB = place(model, data, loop["a"]).actInv(place(model, data, loop["b"]))
     rows = jacobians[0] - X_AB.toActionMatrix() @ jacobians[1]
@@ -101,7 +138,9 @@ def loop_rows(model, data, q, loop):
 
 
 def closing_rows(name, model, data, q):
-    return np.vstack([loop_rows(model, data, q, loop) for loop in read_yaml(name)["loops"].values()])
+    return np.vstack(
+        [loop_rows(model, data, q, loop) for loop in read_yaml(name)["loops"].values()]
+    )
 
 
 def motions(J):
@@ -156,7 +195,9 @@ def test_links_appear_after_their_parents_in_the_file(name):
     links = [link.get("name") for link in root.findall("link")]
     assert len(set(links)) == len(links)
     for joint in root.findall("joint"):
-        assert links.index(joint.find("parent").get("link")) < links.index(joint.find("child").get("link"))
+        assert links.index(joint.find("parent").get("link")) < links.index(
+            joint.find("child").get("link")
+        )
 
 
 def test_every_joint_has_limits_a_motor_can_have(name):
@@ -177,7 +218,9 @@ def test_ball_joints_are_three_revolutes_in_one_point(name):
     massive = inertials(name)
     for ball in root.findall("spherical"):
         members = [joints[member] for member in ball.get("joints").split()]
-        assert [member.get("name") for member in members] == [f"{ball.get('name')}_{axis}" for axis in "xyz"]
+        assert [member.get("name") for member in members] == [
+            f"{ball.get('name')}_{axis}" for axis in "xyz"
+        ]
         assert [member.get("type") for member in members] == ["revolute"] * 3
         assert [member.find("axis").get("xyz") for member in members] == ["1 0 0", "0 1 0", "0 0 1"]
         for above, below in pairwise(members):
@@ -187,7 +230,10 @@ def test_ball_joints_are_three_revolutes_in_one_point(name):
         assert not any(member.find("origin").get("rpy") for member in members)
 
 
-@pytest.mark.parametrize(("name", "balls"), [("human16", 4), ("human40", 12), ("swing", 3), ("ropes", 2), ("stewart", 1), ("human28", 0)])
+@pytest.mark.parametrize(
+    ("name", "balls"),
+    [("human16", 4), ("human40", 12), ("swing", 3), ("ropes", 2), ("stewart", 1), ("human28", 0)],
+)
 def test_number_of_ball_joints(name, balls):
     assert len(ET.fromstring(read_text(name)).findall("spherical")) == balls
 
@@ -235,7 +281,9 @@ def test_figures_are_mirror_images(figure):
         np.testing.assert_array_equal(other[2], MIRROR @ tensor @ MIRROR)
     for middle in set(bodies) - set(pairs) - {link.replace("left_", "right_") for link in pairs}:
         np.testing.assert_allclose(MIRROR @ bodies[middle][1], bodies[middle][1], atol=1e-15)
-        np.testing.assert_allclose(MIRROR @ bodies[middle][2] @ MIRROR, bodies[middle][2], atol=1e-15)
+        np.testing.assert_allclose(
+            MIRROR @ bodies[middle][2] @ MIRROR, bodies[middle][2], atol=1e-15
+        )
 
 
 def test_mirrored_joints_move_in_mirrored_ranges(figure):
@@ -243,7 +291,10 @@ def test_mirrored_joints_move_in_mirrored_ranges(figure):
     rng = np.random.default_rng(3)
     q, mirrored = pin.neutral(model), pin.neutral(model)
     for k, joint in enumerate(model.names[2:], start=2):
-        lower, upper = (limit[model.joints[k].idx_q] for limit in (model.lowerPositionLimit, model.upperPositionLimit))
+        lower, upper = (
+            limit[model.joints[k].idx_q]
+            for limit in (model.lowerPositionLimit, model.upperPositionLimit)
+        )
         value = rng.uniform(lower, upper)
         about_y = joint.endswith(("pitch", "_y", "knee", "elbow"))
         twin = joint.replace("left_", "#").replace("right_", "left_").replace("#", "right_")
@@ -251,9 +302,17 @@ def test_mirrored_joints_move_in_mirrored_ranges(figure):
         put(model, q, joint, value)
         put(model, mirrored, twin, image)
         index = model.joints[model.getJointId(twin)].idx_q
-        assert model.lowerPositionLimit[index] - 1e-12 <= image <= model.upperPositionLimit[index] + 1e-12
+        assert (
+            model.lowerPositionLimit[index] - 1e-12
+            <= image
+            <= model.upperPositionLimit[index] + 1e-12
+        )
     data, twin_data = model.createData(), model.createData()
-    np.testing.assert_allclose(pin.centerOfMass(model, twin_data, mirrored), MIRROR @ pin.centerOfMass(model, data, q), atol=1e-12)
+    np.testing.assert_allclose(
+        pin.centerOfMass(model, twin_data, mirrored),
+        MIRROR @ pin.centerOfMass(model, data, q),
+        atol=1e-12,
+    )
 
 
 # figures as people
@@ -262,7 +321,10 @@ def test_mirrored_joints_move_in_mirrored_ranges(figure):
 def test_zero_pose_is_a_person_who_looks_along_x_with_hanging_arms(figure):
     model, data, _ = build(figure)
     pin.framesForwardKinematics(model, data, pin.neutral(model))
-    points = {key: point | {"rpy": [0, 0, 0]} for key, point in read_yaml(figure)["control_points"].items()}
+    points = {
+        key: point | {"rpy": [0, 0, 0]}
+        for key, point in read_yaml(figure)["control_points"].items()
+    }
     at = {key: place(model, data, point).translation for key, point in points.items()}
     ground = at["left_toe"][2]
     assert at["pelvis"][2] - ground == pytest.approx(0.530 * STATURE, abs=1e-12)
@@ -281,7 +343,10 @@ def test_half_sitting_on_flat_soles(name):
     model, data, q = build(name)
     com = pin.centerOfMass(model, data, q)
     pin.framesForwardKinematics(model, data, q)
-    soles = [place(model, data, read_yaml(name)["surfaces"][f"{side}_foot"]) for side in ("left", "right")]
+    soles = [
+        place(model, data, read_yaml(name)["surfaces"][f"{side}_foot"])
+        for side in ("left", "right")
+    ]
     assert soles[0].translation[2] == pytest.approx(soles[1].translation[2], abs=1e-12)
     for sole in soles:
         np.testing.assert_allclose(sole.rotation, np.eye(3), atol=1e-12)
@@ -295,7 +360,9 @@ def test_half_sitting_on_flat_soles(name):
 
 def test_posture_is_within_the_limits(name):
     model, _, q = build(name)
-    bounded = np.array([joint.nq == 1 for joint in model.joints[1:] for _ in range(joint.nq)], dtype=bool)
+    bounded = np.array(
+        [joint.nq == 1 for joint in model.joints[1:] for _ in range(joint.nq)], dtype=bool
+    )
     assert np.all(q[bounded] >= model.lowerPositionLimit[bounded])
     assert np.all(q[bounded] <= model.upperPositionLimit[bounded])
 
@@ -303,7 +370,9 @@ def test_posture_is_within_the_limits(name):
 def test_every_body_can_be_seen_and_touched(name):
     bodies = inertials(name)
     for link in ET.fromstring(read_text(name)).findall("link"):
-        if link.get("name") in bodies and not link.get("name").endswith("_link"):  # a link between two hinges hides inside the limb
+        if link.get("name") in bodies and not link.get("name").endswith(
+            "_link"
+        ):  # a link between two hinges hides inside the limb
             assert link.findall("visual")
             assert len(link.findall("collision")) == len(link.findall("visual"))
 
@@ -315,13 +384,27 @@ def test_yaml_names_what_exists(name):
     root, description = ET.fromstring(read_text(name)), read_yaml(name)
     links = {link.get("name") for link in root.findall("link")}
     joints = {joint.get("name") for joint in root.findall("joint")}
-    known = {"urdf", "root", "surfaces", "control_points", "posture", "passive", "loops", "wheels", "aliases"}
+    known = {
+        "urdf",
+        "root",
+        "surfaces",
+        "control_points",
+        "posture",
+        "passive",
+        "loops",
+        "wheels",
+        "aliases",
+    }
     assert set(description) <= known
     assert description["urdf"] == f"{name}.urdf"
     assert description["root"] in {"free_flyer", "fixed", "planar"}
     assert set(description.get("posture", {})) | set(description.get("passive", [])) <= joints
     assert set(description.get("aliases", {}).values()) <= links
-    placed = [entry for key in ("surfaces", "control_points", "wheels") for entry in description.get(key, {}).values()]
+    placed = [
+        entry
+        for key in ("surfaces", "control_points", "wheels")
+        for entry in description.get(key, {}).values()
+    ]
     placed += [loop[side] for loop in description.get("loops", {}).values() for side in ("a", "b")]
     assert {entry["link"] for entry in placed} <= links
 
@@ -330,7 +413,10 @@ def test_surfaces_are_convex_and_counter_clockwise(name):
     for surface in read_yaml(name).get("surfaces", {}).values():
         corners = np.array(surface["polygon"], dtype=float)
         edges = np.roll(corners, -1, axis=0) - corners
-        turns = np.cross(np.c_[edges, np.zeros(len(edges))], np.c_[np.roll(edges, -1, axis=0), np.zeros(len(edges))])[:, 2]
+        turns = np.cross(
+            np.c_[edges, np.zeros(len(edges))],
+            np.c_[np.roll(edges, -1, axis=0), np.zeros(len(edges))],
+        )[:, 2]
         assert len(corners) == 2 or np.all(turns > 0)
 
 
@@ -384,7 +470,9 @@ def test_parallelogram_keeps_its_coupler_parallel():
 def test_bennett_closed_form():
     """tan(theta1/2) tan(theta2/2) is the same in every pose, 2.239764113511749 for these twists."""
     posture = read_yaml("bennett")["posture"]
-    assert np.tan(posture["joint1"] / 2) * np.tan(posture["joint2"] / 2) == pytest.approx(2.239764113511749, rel=1e-12)
+    assert np.tan(posture["joint1"] / 2) * np.tan(posture["joint2"] / 2) == pytest.approx(
+        2.239764113511749, rel=1e-12
+    )
 
 
 def test_bennett_cut_joint_makes_rank_three():
@@ -407,10 +495,22 @@ def test_bennett_cut_joint_makes_rank_three():
 @pytest.mark.parametrize(
     ("name", "torques"),
     [
-        ("fourbar", {"crank_joint": 2.066295702979, "coupler_joint": 1.330545702979, "rocker_joint": 0.250413085816}),
+        (
+            "fourbar",
+            {
+                "crank_joint": 2.066295702979,
+                "coupler_joint": 1.330545702979,
+                "rocker_joint": 0.250413085816,
+            },
+        ),
         (
             "fivebar",
-            {"left_motor": -0.514470460891, "left_elbow": 0.515579539109, "right_motor": 0.110158915922, "right_elbow": -0.594436781343},
+            {
+                "left_motor": -0.514470460891,
+                "left_elbow": 0.515579539109,
+                "right_motor": 0.110158915922,
+                "right_elbow": -0.594436781343,
+            },
         ),
     ],
 )
@@ -422,11 +522,23 @@ def test_gravity_torques_of_the_tree(name, torques):
 
 
 def test_motor_torques_of_planar_mechanisms():
-    np.testing.assert_allclose(motor_torque("fourbar", ["crank_joint"]), [0.646456524678], atol=1e-11)
-    np.testing.assert_allclose(motor_torque("fivebar", ["left_motor", "right_motor"]), [-1.503141807073, 1.150015879612], atol=1e-11)
-    np.testing.assert_allclose(motor_torque("fivebar", ["left_elbow", "right_elbow"]), [1.163261821925, -0.312687156337], atol=1e-11)
+    np.testing.assert_allclose(
+        motor_torque("fourbar", ["crank_joint"]), [0.646456524678], atol=1e-11
+    )
+    np.testing.assert_allclose(
+        motor_torque("fivebar", ["left_motor", "right_motor"]),
+        [-1.503141807073, 1.150015879612],
+        atol=1e-11,
+    )
+    np.testing.assert_allclose(
+        motor_torque("fivebar", ["left_elbow", "right_elbow"]),
+        [1.163261821925, -0.312687156337],
+        atol=1e-11,
+    )
     left = ["left_shoulder", "left_elbow", "left_wrist"]
-    np.testing.assert_allclose(motor_torque("two_arms_bar", left), [12.8041491277, 18.0178721644, 4.6400661608], atol=1e-9)
+    np.testing.assert_allclose(
+        motor_torque("two_arms_bar", left), [12.8041491277, 18.0178721644, 4.6400661608], atol=1e-9
+    )
 
 
 def test_smallest_torques_of_two_arms():
@@ -434,20 +546,37 @@ def test_smallest_torques_of_two_arms():
     _, Gamma = motions(closing_rows("two_arms_bar", model, data, q))
     gravity = pin.computeGeneralizedGravity(model, data, q)
     tau = Gamma @ (Gamma.T @ gravity)
-    expected = [-0.4376394314, 3.2957055378, -2.7449878925, 1.2707981704, -3.7543778544, 2.5966578978]
-    joints = [f"{side}_{joint}" for side in ("left", "right") for joint in ("shoulder", "elbow", "wrist")]
-    np.testing.assert_allclose([tau[coordinate(model, joint)] for joint in joints], expected, atol=1e-9)
+    expected = [
+        -0.4376394314,
+        3.2957055378,
+        -2.7449878925,
+        1.2707981704,
+        -3.7543778544,
+        2.5966578978,
+    ]
+    joints = [
+        f"{side}_{joint}" for side in ("left", "right") for joint in ("shoulder", "elbow", "wrist")
+    ]
+    np.testing.assert_allclose(
+        [tau[coordinate(model, joint)] for joint in joints], expected, atol=1e-9
+    )
 
 
 def test_leg_forces_of_the_stewart_platform():
     forces = motor_torque("stewart", [f"leg{k}_length" for k in range(6)])
-    np.testing.assert_allclose(forces, [38.99320455, 32.46368136, 29.29553701, 54.37637621, 20.47747303, 48.87910973], atol=1e-7)
+    np.testing.assert_allclose(
+        forces,
+        [38.99320455, 32.46368136, 29.29553701, 54.37637621, 20.47747303, 48.87910973],
+        atol=1e-7,
+    )
 
 
 def test_stewart_platform_stands_where_it_should():
     model, data, q = build("stewart")
     pin.framesForwardKinematics(model, data, q)
-    middle = place(model, data, read_yaml("stewart")["control_points"]["platform_middle"] | {"rpy": [0, 0, 0]})
+    middle = place(
+        model, data, read_yaml("stewart")["control_points"]["platform_middle"] | {"rpy": [0, 0, 0]}
+    )
     np.testing.assert_allclose(middle.translation, [0.05, -0.03, 0.7], atol=1e-12)
     np.testing.assert_allclose(middle.rotation, pin.rpy.rpyToMatrix(0.1, -0.15, 0.2), atol=1e-12)
     np.testing.assert_allclose(pin.centerOfMass(model, data, q), [0.05, -0.03, 0.7], atol=1e-12)
@@ -467,8 +596,12 @@ def test_biped7_has_the_parameters_of_the_gait():
     for segment, (mass, com, radius) in expected.items():
         for side in ("left", "right"):
             assert bodies[f"{side}_{segment}"][0] == pytest.approx(mass, abs=1e-12)
-            np.testing.assert_allclose(bodies[f"{side}_{segment}"][1], [com[0], 0, com[1]], atol=1e-12)
-            assert bodies[f"{side}_{segment}"][2][1, 1] == pytest.approx(mass * radius**2, rel=1e-12)
+            np.testing.assert_allclose(
+                bodies[f"{side}_{segment}"][1], [com[0], 0, com[1]], atol=1e-12
+            )
+            assert bodies[f"{side}_{segment}"][2][1, 1] == pytest.approx(
+                mass * radius**2, rel=1e-12
+            )
     mass, com, tensor = bodies["trunk"]
     assert mass == pytest.approx(44.07, abs=1e-12)
     np.testing.assert_allclose(com, [0, 0, 0.626 * 0.4896], atol=1e-12)
@@ -522,7 +655,9 @@ def test_rigid_swing_hangs_as_it_should():
     assert mass == pytest.approx(6.0, abs=1e-12)
     np.testing.assert_allclose(com, [0, 0, -1.6], atol=1e-12)
     points = read_yaml("rigid_swing")["control_points"]
-    assert [points[f"{side}_{what}"]["xyz"][1] for what in ("rod", "slot") for side in ("left", "right")] == [0.3, -0.3, 0.16, -0.16]
+    assert [
+        points[f"{side}_{what}"]["xyz"][1] for what in ("rod", "slot") for side in ("left", "right")
+    ] == [0.3, -0.3, 0.16, -0.16]
 
 
 @pytest.mark.parametrize(
@@ -534,13 +669,17 @@ def test_grips_of_the_scenes(name, points, height, half_width):
     pin.framesForwardKinematics(model, data, q)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         point = read_yaml(name)["control_points"][f"{side}_{points}"] | {"rpy": [0, 0, 0]}
-        np.testing.assert_allclose(place(model, data, point).translation, [0, sign * half_width, height], atol=1e-12)
+        np.testing.assert_allclose(
+            place(model, data, point).translation, [0, sign * half_width, height], atol=1e-12
+        )
 
 
 def test_swing_hangs_in_balance():
     model, data, q = build("swing")
     _, Gamma = motions(closing_rows("swing", model, data, q))
-    np.testing.assert_allclose(Gamma.T @ pin.computeGeneralizedGravity(model, data, q), 0, atol=1e-12)
+    np.testing.assert_allclose(
+        Gamma.T @ pin.computeGeneralizedGravity(model, data, q), 0, atol=1e-12
+    )
 
 
 def test_snake_wheels_are_at_the_centres_of_mass():
@@ -556,7 +695,9 @@ def test_snake_is_folded_to_a_zigzag_in_the_ground_plane():
     pin.framesForwardKinematics(model, data, q)
     for k in range(1, 6):
         X_WL = data.oMf[model.getFrameId(f"link{k}", pin.BODY)]
-        np.testing.assert_allclose(X_WL.rotation, pin.rpy.rpyToMatrix(0.0, 0.0, np.pi * (-1) ** k / 6), atol=1e-12)
+        np.testing.assert_allclose(
+            X_WL.rotation, pin.rpy.rpyToMatrix(0.0, 0.0, np.pi * (-1) ** k / 6), atol=1e-12
+        )
         assert X_WL.translation[2] == 0
     np.testing.assert_allclose(pin.computeGeneralizedGravity(model, data, q), 0, atol=1e-15)
 
@@ -565,7 +706,13 @@ def test_snake_is_folded_to_a_zigzag_in_the_ground_plane():
 
 
 def run_check(script):
-    return subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, str(script), "--check"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_files_are_what_the_generator_writes():
@@ -574,10 +721,15 @@ def test_files_are_what_the_generator_writes():
 
 
 def test_check_names_the_files_that_differ(tmp_path):
-    shutil.copytree(PROJECT / "urdf", tmp_path / "urdf", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PROJECT / "urdf", tmp_path / "urdf", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copytree(PROJECT / "config" / "robots", tmp_path / "config" / "robots")
     changed = tmp_path / "config" / "robots" / "human28.yaml"
-    changed.write_text(changed.read_text(encoding="utf-8").replace("left_knee: 0.4", "left_knee: 0.41"), encoding="utf-8")
+    changed.write_text(
+        changed.read_text(encoding="utf-8").replace("left_knee: 0.4", "left_knee: 0.41"),
+        encoding="utf-8",
+    )
     (tmp_path / "urdf" / "fourbar.urdf").unlink()
     (tmp_path / "urdf" / "stray.urdf").write_text("<robot/>", encoding="utf-8")
     result = run_check(tmp_path / "urdf" / "generate.py")

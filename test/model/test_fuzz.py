@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever the file holds, the answer is a robot or one of our errors."""
 
 import string
@@ -9,10 +10,21 @@ from small_urdf import LIMIT, described, joint, link, robot
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.reading.description_file import KEYS, PARALLEL_KEYS, load_description, read_description
+from humanoid_dynamics.model.reading.description_file import (
+    KEYS,
+    PARALLEL_KEYS,
+    load_description,
+    read_description,
+)
 from humanoid_dynamics.model.robot import RobotModel
 
-FEW = settings(max_examples=120, deadline=1000, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+FEW = settings(
+    max_examples=120,
+    deadline=1000,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 SHAPE = '<visual><geometry><box size="1 2 3"/></geometry></visual><collision><geometry><mesh filename="a.stl"/></geometry></collision>'
 TEXT = robot(
     link("base"),
@@ -37,7 +49,24 @@ armature: {slide: 1e-3}
 closed_loop: [[arm, tip]]
 """
 NUMBERS = ("nan", "inf", "-inf", "1e308", "1e11", "1e-320", "-1", "0", "-0", "1e400", "1 2")
-WORDS = (*NUMBERS, "", "base", "arm", "x", "slide", "fixed", "floating", "planar", "\x00", "ü", "&amp;", "<", ">", '"', "true")
+WORDS = (
+    *NUMBERS,
+    "",
+    "base",
+    "arm",
+    "x",
+    "slide",
+    "fixed",
+    "floating",
+    "planar",
+    "\x00",
+    "ü",
+    "&amp;",
+    "<",
+    ">",
+    '"',
+    "true",
+)
 
 
 def load(text):
@@ -54,7 +83,10 @@ def broken(draw, text):
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         stop = min(len(text), start + draw(st.integers(0, 60)))
-        piece = draw(st.sampled_from((*WORDS, text[start:stop] * 2, text[stop : stop + 40])) | st.text(max_size=8))
+        piece = draw(
+            st.sampled_from((*WORDS, text[start:stop] * 2, text[stop : stop + 40]))
+            | st.text(max_size=8)
+        )
         text = text[:start] + piece + text[stop:]
     return text
 
@@ -65,7 +97,10 @@ def revalued(draw, text):
     parts = text.split('"')
     for _ in range(draw(st.integers(1, 3))):
         place = 2 * draw(st.integers(0, len(parts) // 2 - 1)) + 1
-        parts[place] = draw(st.sampled_from([word for word in WORDS if not set(word) & set('<>"\x00')]) | st.sampled_from(parts[1::2]))
+        parts[place] = draw(
+            st.sampled_from([word for word in WORDS if not set(word) & set('<>"\x00')])
+            | st.sampled_from(parts[1::2])
+        )
     return '"'.join(parts)
 
 
@@ -94,7 +129,9 @@ def test_any_text(text):
 
 
 @FEW
-@given(st.binary(max_size=200) | broken(TEXT).map(lambda text: text.encode("utf-8", "surrogatepass")))
+@given(
+    st.binary(max_size=200) | broken(TEXT).map(lambda text: text.encode("utf-8", "surrogatepass"))
+)
 def test_any_file(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "fuzz.urdf"
     path.write_bytes(content)
@@ -113,7 +150,10 @@ def test_broken_yaml(tmp_path_factory, text):
 INNER_KEYS = ("link", "xyz", "rpy", "polygon", "points", "friction", "kind", "a", "b", "x", "slide")
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(INNER_KEYS) | st.integers(), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(INNER_KEYS) | st.integers(), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 

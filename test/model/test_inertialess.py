@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that move without inertia are named, and no healthy link ever is."""
 
 from pathlib import Path
@@ -41,7 +42,10 @@ def test_the_fingers_of_romeo():
     found = load("romeo_description/urdf/romeo.urdf")
     assert len(found.inertialess) == 24
     assert all("Finger" in name or "Thumb" in name for name in found.inertialess)
-    assert any(text.startswith("links LFinger21Link, ") and "the mass matrix is singular" in text for text in found.warnings)
+    assert any(
+        text.startswith("links LFinger21Link, ") and "the mass matrix is singular" in text
+        for text in found.warnings
+    )
 
 
 def test_the_neck_of_icub():
@@ -55,8 +59,13 @@ def limb(length, mass, kind="revolute", last=MASS):
     moment = mass * length**2 / 12
     body = f'<inertial><mass value="{mass}"/><inertia ixx="{moment}" ixy="0" ixz="0" iyy="{moment}" iyz="0" izz="{moment}"/></inertial>'
     origin = f"0 0 {length}"
-    joints = [joint("a", "base", "one", axis="1 0 0", origin=origin), joint("b", "one", "two", kind, axis="0 1 0", origin=origin)]
-    return robot(link("base", body), link("one", body), link("two", body if last is MASS else last), *joints)
+    joints = [
+        joint("a", "base", "one", axis="1 0 0", origin=origin),
+        joint("b", "one", "two", kind, axis="0 1 0", origin=origin),
+    ]
+    return robot(
+        link("base", body), link("one", body), link("two", body if last is MASS else last), *joints
+    )
 
 
 @pytest.mark.parametrize("length", [1e-3, 1e-2, 1.0, 1e3])
@@ -82,7 +91,11 @@ def test_a_point_mass_on_its_axis_turns_without_inertia():
 def test_motions_that_cancel_are_found():
     """Two parallel axes through one point: only the sum of the angles moves a mass."""
     text = robot(
-        link("base"), link("one", ""), link("two"), joint("a", "base", "one", origin="0 0 0"), joint("b", "one", "two", origin="0 0 0")
+        link("base"),
+        link("one", ""),
+        link("two"),
+        joint("a", "base", "one", origin="0 0 0"),
+        joint("b", "one", "two", origin="0 0 0"),
     )
     assert load_robot(text).inertialess == ("one", "two")
 
@@ -91,7 +104,9 @@ def test_many_small_parts_of_one_motion_are_all_named():
     """A motion spread over many coordinates has only small components, none of which may hide it."""
     count = 30
     links = [link("l0"), *(link(f"l{i}", "") for i in range(1, count)), link(f"l{count}")]
-    found = load_robot(robot(*links, *(joint(f"j{i}", f"l{i}", f"l{i + 1}", origin="0 0 0") for i in range(count))))
+    found = load_robot(
+        robot(*links, *(joint(f"j{i}", f"l{i}", f"l{i + 1}", origin="0 0 0") for i in range(count)))
+    )
     assert len(found.inertialess) > 1
 
 
@@ -104,5 +119,12 @@ def test_three_hinges_with_nothing_between_are_regular():
     """Massless links between hinges are no fault: the last link carries the inertia of all three."""
     rows = [("x", "base", "m1", "1 0 0"), ("y", "m1", "m2", "0 1 0"), ("z", "m2", "arm", "0 0 1")]
     joints = [joint(name, up, down, axis=axis, origin="0 0 0") for name, up, down, axis in rows]
-    assert load_robot(robot(link("base"), link("m1", ""), link("m2", ""), link("arm"), *joints)).inertialess == ()
-    assert np.isfinite(load_robot(robot(link("base"), link("m1", ""), link("m2", ""), link("arm"), *joints)).mass)
+    assert (
+        load_robot(
+            robot(link("base"), link("m1", ""), link("m2", ""), link("arm"), *joints)
+        ).inertialess
+        == ()
+    )
+    assert np.isfinite(
+        load_robot(robot(link("base"), link("m1", ""), link("m2", ""), link("arm"), *joints)).mass
+    )

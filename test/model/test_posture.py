@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pose a robot rests in."""
 
 from __future__ import annotations
@@ -13,13 +14,30 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing.closing import loop_rows
-from humanoid_dynamics.model.standing.standing import Goal, flat_rows, goal_rows, pick_soles, support_margin
+from humanoid_dynamics.model.standing.standing import (
+    Goal,
+    flat_rows,
+    goal_rows,
+    pick_soles,
+    support_margin,
+)
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.inverse import inverse_dynamics
 
 LEGS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "pitch2", "roll2")
-MIRROR = {"hip_yaw": -1.0, "hip_roll": -1.0, "hip_pitch": 1.0, "knee": 1.0, "pitch2": 1.0, "roll2": -1.0}
-FLAT = {f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("pitch2", -0.3))}
+MIRROR = {
+    "hip_yaw": -1.0,
+    "hip_roll": -1.0,
+    "hip_pitch": 1.0,
+    "knee": 1.0,
+    "pitch2": 1.0,
+    "roll2": -1.0,
+}
+FLAT = {
+    f"{side}_{joint}": angle
+    for side in ("left", "right")
+    for joint, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("pitch2", -0.3))
+}
 
 
 def placed(robot: RobotModel, q: np.ndarray | None = None) -> pin.Data:
@@ -63,7 +81,10 @@ def test_knees_bend_slightly_and_forward() -> None:
     robot = load_robot(biped())
     assert 0.2 < angle(robot, "left_knee") < 0.8
     data = placed(robot)
-    knee, hip, ankle = (data.oMi[robot.joint(f"left_{name}").index].translation for name in ("knee", "hip_pitch", "pitch2"))
+    knee, hip, ankle = (
+        data.oMi[robot.joint(f"left_{name}").index].translation
+        for name in ("knee", "hip_pitch", "pitch2")
+    )
     assert knee[0] > max(hip[0], ankle[0])
 
 
@@ -74,8 +95,12 @@ def test_knees_that_only_bend_back_bend_back() -> None:
 
 
 def test_knees_set_back_still_bend_the_way_their_limits_let_them() -> None:
-    text = biped().replace('<origin xyz="0 0 -0.4" rpy="0 0 0"/>', '<origin xyz="-0.04 0 -0.4" rpy="0 0 0"/>')
-    text = text.replace('<origin xyz="0 0 -0.38" rpy="0 0 0"/>', '<origin xyz="0.04 0 -0.38" rpy="0 0 0"/>')
+    text = biped().replace(
+        '<origin xyz="0 0 -0.4" rpy="0 0 0"/>', '<origin xyz="-0.04 0 -0.4" rpy="0 0 0"/>'
+    )
+    text = text.replace(
+        '<origin xyz="0 0 -0.38" rpy="0 0 0"/>', '<origin xyz="0.04 0 -0.38" rpy="0 0 0"/>'
+    )
     robot = load_robot(text)
     assert 0.1 < angle(robot, "left_knee") < 0.9
     assert_soles_on_the_ground(robot)
@@ -90,9 +115,13 @@ def test_knees_that_cannot_bend_stay_straight() -> None:
 def test_a_symmetric_robot_rests_symmetrically() -> None:
     robot = load_robot(biped())
     for joint in LEGS:
-        assert angle(robot, f"left_{joint}") == pytest.approx(MIRROR[joint] * angle(robot, f"right_{joint}"), abs=1e-9)
+        assert angle(robot, f"left_{joint}") == pytest.approx(
+            MIRROR[joint] * angle(robot, f"right_{joint}"), abs=1e-9
+        )
     data = placed(robot)
-    left, right = (data.oMf[robot.surfaces[name].frame].translation for name in ("left_foot", "right_foot"))
+    left, right = (
+        data.oMf[robot.surfaces[name].frame].translation for name in ("left_foot", "right_foot")
+    )
     assert np.allclose(left, right * [1.0, -1.0, 1.0], atol=1e-9)
     assert abs(data.com[0][1]) < 1e-9
 
@@ -100,7 +129,8 @@ def test_a_symmetric_robot_rests_symmetrically() -> None:
 @pytest.mark.parametrize("shift", [0.0, 0.03], ids=["level", "one foot ahead"])
 def test_on_points_the_mass_is_exactly_over_their_line(shift: float) -> None:
     feet = {
-        side: {"link": f"{side}_foot", "xyz": [x, 0, -0.08], "points": [[0, 0]]} for side, x in (("left", 0.02), ("right", 0.02 + shift))
+        side: {"link": f"{side}_foot", "xyz": [x, 0, -0.08], "points": [[0, 0]]}
+        for side, x in (("left", 0.02), ("right", 0.02 + shift))
     }
     robot = described(biped(), surfaces=feet)
     data = placed(robot)
@@ -114,7 +144,10 @@ def test_on_points_the_mass_is_exactly_over_their_line(shift: float) -> None:
 
 
 def test_a_described_posture_off_balance_on_points_is_left_alone() -> None:
-    feet = {side: {"link": f"{side}_foot", "xyz": [0.05, 0, -0.08], "points": [[0, 0]]} for side in ("left", "right")}
+    feet = {
+        side: {"link": f"{side}_foot", "xyz": [0.05, 0, -0.08], "points": [[0, 0]]}
+        for side in ("left", "right")
+    }
     robot = described(biped(), surfaces=feet, posture=FLAT)
     assert angle(robot, "left_knee") == FLAT["left_knee"]
 
@@ -127,7 +160,11 @@ def test_root_stays_upright() -> None:
 def test_limits_are_kept() -> None:
     robot = load_robot(biped(knee=(0.5, 2.0)))
     for joint in robot.joints[1:]:
-        assert robot.limits.lower[joint.q][0] - 1e-12 <= robot.posture[joint.q][0] <= robot.limits.upper[joint.q][0] + 1e-12
+        assert (
+            robot.limits.lower[joint.q][0] - 1e-12
+            <= robot.posture[joint.q][0]
+            <= robot.limits.upper[joint.q][0] + 1e-12
+        )
     assert_soles_on_the_ground(robot)
 
 
@@ -156,7 +193,9 @@ def test_a_raised_foot_stays_raised() -> None:
     robot = described(biped(), posture=raised)
     for name, value in raised.items():
         assert angle(robot, name) == pytest.approx(value, abs=1e-12)
-    heights = [placed(robot).oMf[surface.frame].translation[2] for surface in robot.surfaces.values()]
+    heights = [
+        placed(robot).oMf[surface.frame].translation[2] for surface in robot.surfaces.values()
+    ]
     assert min(heights) == pytest.approx(0.0, abs=1e-9)
     assert max(heights) > 0.05
     assert any("not level" in str(notice) for notice in robot.notices)
@@ -171,10 +210,17 @@ def test_followers_in_a_leg_keep_step_with_their_leaders() -> None:
     text = biped()
     for side in ("left", "right"):
         head, joint, tail = text.partition(f'<joint name="{side}_pitch2" type="revolute">')
-        text = head + joint + f'<mimic joint="{side}_hip_pitch" multiplier="1.1" offset="0.02"/>' + tail
+        text = (
+            head
+            + joint
+            + f'<mimic joint="{side}_hip_pitch" multiplier="1.1" offset="0.02"/>'
+            + tail
+        )
     robot = load_robot(text)
     for side in ("left", "right"):
-        assert angle(robot, f"{side}_pitch2") == pytest.approx(1.1 * angle(robot, f"{side}_hip_pitch") + 0.02, abs=1e-9)
+        assert angle(robot, f"{side}_pitch2") == pytest.approx(
+            1.1 * angle(robot, f"{side}_hip_pitch") + 0.02, abs=1e-9
+        )
     assert_soles_on_the_ground(robot)
 
 
@@ -207,7 +253,10 @@ def test_spherical_joint_takes_the_angles_of_its_three_revolutes() -> None:
     joint += '<limit lower="-2" upper="2" effort="1" velocity="1"/></joint>'
     chain = ("base", "m1", "m2", "arm")
     joints = "".join(
-        joint.format(name, chain[i], chain[i + 1], frame[name], axes[name], "0 0 0.5" if not i else "0 0 0") for i, name in enumerate("abc")
+        joint.format(
+            name, chain[i], chain[i + 1], frame[name], axes[name], "0 0 0.5" if not i else "0 0 0"
+        )
+        for i, name in enumerate("abc")
     )
     text = f'<robot name="ball">{links}{joints}</robot>'
     three = described(text, root="fixed", posture=angles)
@@ -219,11 +268,18 @@ def test_spherical_joint_takes_the_angles_of_its_three_revolutes() -> None:
 def four_bar(kind: str = "revolute") -> tuple[str, dict[str, object]]:
     """A four-bar in the x-z plane, open at its zero pose."""
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("ground", "crank", "coupler", "rocker"))
+    links = "".join(
+        f'<link name="{name}">{inertial}</link>'
+        for name in ("ground", "crank", "coupler", "rocker")
+    )
     joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{}"/><axis xyz="0 1 0"/></joint>'
-    joints = joint.format("A", "ground", "crank", "0 0 0") + joint.format("B", "crank", "coupler", "0 0 0.3")
+    joints = joint.format("A", "ground", "crank", "0 0 0") + joint.format(
+        "B", "crank", "coupler", "0 0 0.3"
+    )
     joints += joint.format("D", "ground", "rocker", "0.6 0 0")
-    side = [0, 0, 0] if kind == "universal" else [1.5707963267948966, 0, 0]  # the free axis along the hinges
+    side = (
+        [0, 0, 0] if kind == "universal" else [1.5707963267948966, 0, 0]
+    )  # the free axis along the hinges
     loop = {
         "kind": kind,
         "a": {"link": "coupler", "xyz": [0.55, 0, 0], "rpy": side},
@@ -259,15 +315,32 @@ def test_loop_that_cannot_close_leaves_zero_and_says_so() -> None:
 def test_loops_close_where_the_soles_cannot_be_level() -> None:
     text, keys = four_bar()
     square = [[0.1, 0.1], [-0.1, 0.1], [-0.1, -0.1], [0.1, -0.1]]
-    soles = {"left_foot": {"link": "ground", "polygon": square}, "right_foot": {"link": "ground", "rpy": [1.0, 0, 0], "polygon": square}}
+    soles = {
+        "left_foot": {"link": "ground", "polygon": square},
+        "right_foot": {"link": "ground", "rpy": [1.0, 0, 0], "polygon": square},
+    }
     robot = described(text, **keys | {"root": "free_flyer", "surfaces": soles})
     assert np.abs(loop_rows(robot.model, placed(robot), robot.loops[0]).error).max() < 1e-10
-    assert any("the loops close, but the soles do not become level" in warning for warning in robot.warnings)
+    assert any(
+        "the loops close, but the soles do not become level" in warning
+        for warning in robot.warnings
+    )
 
 
-@pytest.mark.parametrize("kind", ["fixed", "revolute", "prismatic", "universal", "spherical", "planar"])
+@pytest.mark.parametrize(
+    "kind", ["fixed", "revolute", "prismatic", "universal", "spherical", "planar"]
+)
 def test_loop_rows_are_the_derivative_of_their_error(kind: str) -> None:
-    robot = described(biped(), loops={"L": {"kind": kind, "a": {"link": "left_foot", "xyz": [0.1, 0.2, 0]}, "b": {"link": "right_foot"}}})
+    robot = described(
+        biped(),
+        loops={
+            "L": {
+                "kind": kind,
+                "a": {"link": "left_foot", "xyz": [0.1, 0.2, 0]},
+                "b": {"link": "right_foot"},
+            }
+        },
+    )
     assert_derivative(robot, lambda data: loop_rows(robot.model, data, robot.loops[0]), scale=0.3)
 
 
@@ -288,7 +361,10 @@ def assert_derivative(robot: RobotModel, rows, *, scale: float = 0.3) -> None:
     for i in range(robot.nv):
         v = np.zeros(robot.nv)
         v[i] = step
-        ahead, behind = (rows(placed(robot, pin.integrate(robot.model, q, sign * v))).error for sign in (1.0, -1.0))
+        ahead, behind = (
+            rows(placed(robot, pin.integrate(robot.model, q, sign * v))).error
+            for sign in (1.0, -1.0)
+        )
         assert np.allclose(J[:, i], (ahead - behind) / (2.0 * step), atol=1e-6)
 
 
@@ -316,7 +392,9 @@ def test_a_trunk_its_waist_cannot_hold_up_leans_until_it_can() -> None:
     assert angle(load_robot(strong), "waist") == 0.0
     robot = load_robot(text)
     assert_soles_on_the_ground(robot)
-    answer = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited")
+    answer = inverse_dynamics(
+        robot, State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited"
+    )
     assert answer.certificate.status == "OK", answer.certificate.reasons
     i = robot.actuated.index("waist")
     assert abs(answer.tau[i]) == pytest.approx(0.25 * weight * arm, rel=0.05)

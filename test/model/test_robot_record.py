@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The records of a robot and of its state: what they hold, what they refuse, how they say it."""
 
 import numpy as np
@@ -14,7 +15,10 @@ from humanoid_dynamics.model.state import State
 
 @pytest.fixture(scope="module")
 def arm():
-    content = {"surfaces": {"tip": {"link": "arm", "points": [[0, 0]]}}, "aliases": {"l_wrist": "arm"}}
+    content = {
+        "surfaces": {"tip": {"link": "arm", "points": [[0, 0]]}},
+        "aliases": {"l_wrist": "arm"},
+    }
     return load_robot(two_links(), description=described(**content))
 
 
@@ -25,7 +29,13 @@ def test_lookups(arm):
 
 
 def test_links_without_mass_are_counted():
-    text = robot(link("base"), link("eye", ""), link("arm"), joint("f", "base", "eye", "fixed", ""), joint("elbow", "eye", "arm"))
+    text = robot(
+        link("base"),
+        link("eye", ""),
+        link("arm"),
+        joint("f", "base", "eye", "fixed", ""),
+        joint("elbow", "eye", "arm"),
+    )
     facts = describe_robot(load_robot(text))
     assert (facts["links"], facts["massless_links"]) == (3, 1)
 
@@ -33,9 +43,15 @@ def test_links_without_mass_are_counted():
 @pytest.mark.parametrize(
     ("look", "words"),
     [
-        (lambda arm: arm.joint("elbo"), "no joint named 'elbo'. Did you mean 'elbow'? Known: root_joint, elbow"),
+        (
+            lambda arm: arm.joint("elbo"),
+            "no joint named 'elbo'. Did you mean 'elbow'? Known: root_joint, elbow",
+        ),
         (lambda arm: arm.surface("sole"), "no contact surface named 'sole'. Known: tip"),
-        (lambda arm: arm.link_frame("l_wrst"), "no link named 'l_wrst'. Did you mean 'l_wrist'? Known: base, arm, base_link, l_wrist"),
+        (
+            lambda arm: arm.link_frame("l_wrst"),
+            "no link named 'l_wrst'. Did you mean 'l_wrist'? Known: base, arm, base_link, l_wrist",
+        ),
     ],
 )
 def test_names_that_do_not_exist(arm, look, words):
@@ -92,7 +108,8 @@ def test_inertia_is_asked_for_by_name():
     massless = load_robot(robot(link("base"), link("tip", ""), joint("j", "base", "tip")))
     assert massless.inertialess == ("tip",)
     with pytest.raises(
-        SingularInertiaError, match="forward dynamics requires a positive definite mass matrix, but these moving links have no inertia: tip"
+        SingularInertiaError,
+        match="forward dynamics requires a positive definite mass matrix, but these moving links have no inertia: tip",
     ):
         massless.check_inertia("forward dynamics")
     load_robot(two_links()).check_inertia("forward dynamics")
@@ -123,9 +140,18 @@ BAD = {
     "long v": (lambda q, v: (q, np.zeros(9)), r"v: received shape \(9,\), expected \(7,\)"),
     "matrix": (lambda q, v: (q[None], v), r"q: received shape \(1, 8\), expected \(8,\)"),
     "NaN": (lambda q, v: (q, v + np.nan), r"v: received nan at index 0, expected finite numbers"),
-    "infinite": (lambda q, v: (np.where(q == 1, np.inf, q), v), r"q: received inf at index 6, expected finite numbers"),
-    "quaternion": (lambda q, v: (2 * q, v), r"q: received a quaternion that is not of unit length, expected unit length to 1e-06"),
-    "no quaternion": (lambda q, v: (0 * q, v), r"q: received a quaternion that is not of unit length"),
+    "infinite": (
+        lambda q, v: (np.where(q == 1, np.inf, q), v),
+        r"q: received inf at index 6, expected finite numbers",
+    ),
+    "quaternion": (
+        lambda q, v: (2 * q, v),
+        r"q: received a quaternion that is not of unit length, expected unit length to 1e-06",
+    ),
+    "no quaternion": (
+        lambda q, v: (0 * q, v),
+        r"q: received a quaternion that is not of unit length",
+    ),
 }
 
 

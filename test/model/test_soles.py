@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles of robots nobody has described."""
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def test_four_spheres_give_a_face_through_their_lowest_points(radius: float) -> 
     sphere = '<collision><origin xyz="{} {} -0.03"/><geometry><sphere radius="{}"/></geometry></collision>'
     robot = load_robot(biped(feet=shapes("".join(sphere.format(x, y, radius) for x, y in centres))))
     corners = corners_below_ankle(robot, "right_foot")
-    assert sorted(map(tuple, corners.round(9))) == sorted((x, y, round(-0.03 - radius, 9)) for x, y in centres)
+    assert sorted(map(tuple, corners.round(9))) == sorted(
+        (x, y, round(-0.03 - radius, 9)) for x, y in centres
+    )
 
 
 def test_two_capsules_along_the_foot_give_a_face() -> None:
@@ -101,11 +104,16 @@ def test_mesh_of_the_foot_is_read_where_it_is(tmp_path: Path) -> None:
 def test_broken_mesh_is_a_missing_mesh(tmp_path: Path, content: str) -> None:
     (tmp_path / "foot.obj").write_text(content)
     assert read_mesh_points(tmp_path / "foot.obj").shape == (0, 3)
-    (tmp_path / "biped.urdf").write_text(biped(feet=shapes('<visual><geometry><mesh filename="foot.obj"/></geometry></visual>')))
+    (tmp_path / "biped.urdf").write_text(
+        biped(feet=shapes('<visual><geometry><mesh filename="foot.obj"/></geometry></visual>'))
+    )
     assert "proportions" in load_robot(tmp_path / "biped.urdf").surfaces["left_foot"].assumed
 
 
-@pytest.mark.parametrize(("suffix", "magic"), [(".stl", b"\0" * 80 + b"\xff" * 4), (".dae", b"<COLLADA"), (".glb", b"glTF"), (".dae", b"")])
+@pytest.mark.parametrize(
+    ("suffix", "magic"),
+    [(".stl", b"\0" * 80 + b"\xff" * 4), (".dae", b"<COLLADA"), (".glb", b"glTF"), (".dae", b"")],
+)
 def test_truncated_mesh_files_have_no_points(tmp_path: Path, suffix: str, magic: bytes) -> None:
     path = tmp_path / f"foot{suffix}"
     path.write_bytes(magic)
@@ -117,19 +125,29 @@ def test_binary_and_text_stl_and_collada_agree(tmp_path: Path) -> None:
     record = np.zeros(5, np.dtype([("n", "<f4", 3), ("v", "<f4", (3, 3)), ("a", "<u2")]))
     record["v"] = triangles
     (tmp_path / "b.stl").write_bytes(b"\0" * 80 + np.uint32(5).tobytes() + record.tobytes())
-    lines = "".join(f"vertex {x!r} {y!r} {z!r}\n" for x, y, z in triangles.reshape(-1, 3).astype(float).tolist())
+    lines = "".join(
+        f"vertex {x!r} {y!r} {z!r}\n" for x, y, z in triangles.reshape(-1, 3).astype(float).tolist()
+    )
     (tmp_path / "t.stl").write_text(f"solid foot\n{lines}endsolid\n")
     numbers = " ".join(repr(float(value) * 10.0) for value in triangles.reshape(-1))
     (tmp_path / "c.dae").write_text(
         '<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"><asset><unit meter="0.1"/><up_axis>Z_UP</up_axis></asset>'
-        '<library_geometries><geometry id="g"><mesh><source id="p"><float_array>' + numbers + "</float_array></source>"
+        '<library_geometries><geometry id="g"><mesh><source id="p"><float_array>'
+        + numbers
+        + "</float_array></source>"
         '<vertices id="v"><input semantic="POSITION" source="#p"/></vertices></mesh></geometry></library_geometries>'
         '<library_visual_scenes><visual_scene><node><translate>1 2 3</translate><rotate>0 0 1 90</rotate><instance_geometry url="#g"/>'
         "</node></visual_scene></library_visual_scenes></COLLADA>"
     )
-    binary, text, collada = (read_mesh_points(tmp_path / name) for name in ("b.stl", "t.stl", "c.dae"))
+    binary, text, collada = (
+        read_mesh_points(tmp_path / name) for name in ("b.stl", "t.stl", "c.dae")
+    )
     assert np.array_equal(binary, text)
-    turned = np.unique((binary @ np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])) + np.array([0.1, 0.2, 0.3]), axis=0)
+    turned = np.unique(
+        (binary @ np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+        + np.array([0.1, 0.2, 0.3]),
+        axis=0,
+    )
     assert np.allclose(np.sort(collada, axis=0), np.sort(turned, axis=0), atol=1e-7)
 
 
@@ -143,7 +161,17 @@ def test_without_shapes_the_leg_gives_a_human_foot() -> None:
     assert 0.5 * ANKLE < below < ANKLE
 
 
-@pytest.mark.parametrize("names", [("left", "right"), ("L", "R"), ("l", "r"), ("LLEG", "RLEG"), ("Left", "Right"), ("leg_l6", "leg_r6")])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("left", "right"),
+        ("L", "R"),
+        ("l", "r"),
+        ("LLEG", "RLEG"),
+        ("Left", "Right"),
+        ("leg_l6", "leg_r6"),
+    ],
+)
 @pytest.mark.parametrize("foot", ["foot", "sole", "ankle", "Ankle_Roll", "Foot_link", "segment6"])
 def test_left_and_right_whatever_they_are_called(names: tuple[str, str], foot: str) -> None:
     robot = load_robot(biped(names=names, foot=foot, feet=dict.fromkeys(names, BOX)))
@@ -160,7 +188,10 @@ def test_a_foot_without_shapes_takes_those_of_the_other() -> None:
 
 def test_names_that_say_nothing_leave_the_reach_to_say_it() -> None:
     robot = load_robot(strip(biped(), shapes=False, names=True))
-    assert {name: surface.link for name, surface in robot.surfaces.items()} == {"left_foot": "body6", "right_foot": "body12"}
+    assert {name: surface.link for name, surface in robot.surfaces.items()} == {
+        "left_foot": "body6",
+        "right_foot": "body12",
+    }
     assert robot.surfaces["left_foot"].size == pytest.approx((0.22, 0.1))
 
 
@@ -184,7 +215,11 @@ def test_sides_of_names(name: str, side: str) -> None:
 
 
 def test_torso_with_arms_has_no_feet_and_says_so() -> None:
-    text = biped(names=("left_arm", "right_arm"), foot="hand", feet=dict.fromkeys(("left_arm", "right_arm"), ""))
+    text = biped(
+        names=("left_arm", "right_arm"),
+        foot="hand",
+        feet=dict.fromkeys(("left_arm", "right_arm"), ""),
+    )
     robot = load_robot(text)
     assert not robot.surfaces
     assert any("no foot" in warning for warning in robot.warnings)
@@ -214,7 +249,9 @@ def test_hull_of_random_points_contains_them_and_is_convex() -> None:
     hull = convex_hull(points)
     edges = np.roll(hull, -1, axis=0) - hull
     for corner, edge in zip(hull, edges, strict=True):
-        assert (edge[0] * (points[:, 1] - corner[1]) - edge[1] * (points[:, 0] - corner[0])).min() > -1e-12
+        assert (
+            edge[0] * (points[:, 1] - corner[1]) - edge[1] * (points[:, 0] - corner[0])
+        ).min() > -1e-12
 
 
 def test_simplified_polygon_stays_inside() -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One robot, every way of saying it: the same model comes out."""
 
 import os
@@ -44,7 +45,14 @@ def file(tmp_path):
 
 
 def assert_same(a, b, tolerance=0.0):
-    assert (a.nq, a.nv, a.actuated, a.coordinates, a.links, a.root) == (b.nq, b.nv, b.actuated, b.coordinates, b.links, b.root)
+    assert (a.nq, a.nv, a.actuated, a.coordinates, a.links, a.root) == (
+        b.nq,
+        b.nv,
+        b.actuated,
+        b.coordinates,
+        b.links,
+        b.root,
+    )
     for name in ("lower", "upper", "velocity", "effort"):
         np.testing.assert_array_equal(getattr(a.limits, name), getattr(b.limits, name))
     np.testing.assert_array_equal(a.damping, b.damping)
@@ -52,7 +60,9 @@ def assert_same(a, b, tolerance=0.0):
     assert a.mimics == b.mimics
     assert a.mass == pytest.approx(b.mass, abs=tolerance)
     for one, other in zip(a.model.inertias, b.model.inertias, strict=True):
-        np.testing.assert_allclose(one.toDynamicParameters(), other.toDynamicParameters(), rtol=0, atol=tolerance)
+        np.testing.assert_allclose(
+            one.toDynamicParameters(), other.toDynamicParameters(), rtol=0, atol=tolerance
+        )
     for one, other in zip(a.model.jointPlacements, b.model.jointPlacements, strict=True):
         np.testing.assert_allclose(one.homogeneous, other.homogeneous, rtol=0, atol=tolerance)
 
@@ -103,14 +113,20 @@ def test_encodings(tmp_path, encoding, declared):
     else:
         mark = b""
     text = two_links().replace("base", "Hüfte")
-    head = f'<?xml version="1.0" encoding="{"utf-8" if encoding == "utf-8-sig" else encoding}"?>\n' if declared else ""
+    head = (
+        f'<?xml version="1.0" encoding="{"utf-8" if encoding == "utf-8-sig" else encoding}"?>\n'
+        if declared
+        else ""
+    )
     path = tmp_path / "robot.urdf"
     path.write_bytes(mark + (head + text).encode(encoding))
     assert load_robot(path).links == ("Hüfte", "arm")
 
 
 def test_default_namespace_is_ignored_as_urdf_tools_do(reference):
-    assert_same(load_robot(TEXT.replace('name="leg"', 'name="leg" xmlns="http://drake.mit.edu"')), reference)
+    assert_same(
+        load_robot(TEXT.replace('name="leg"', 'name="leg" xmlns="http://drake.mit.edu"')), reference
+    )
 
 
 def test_yourdfpy_object(reference, file):
@@ -135,18 +151,32 @@ def test_urchin_object(reference, file):
 def test_object_with_the_attributes_of_urdfpy(reference):
     """The package itself cannot be imported any more; this has its attributes and nothing else."""
     new = types.SimpleNamespace
-    geometry = new(box=None, sphere=None, cylinder=None, mesh=new(filename="package://nowhere/arm.stl", scale=None, meshes=None))
+    geometry = new(
+        box=None,
+        sphere=None,
+        cylinder=None,
+        mesh=new(filename="package://nowhere/arm.stl", scale=None, meshes=None),
+    )
 
     def pose(xyz, rpy=(0, 0, 0)):
-        return pin.SE3(pin.rpy.rpyToMatrix(*map(float, rpy)), np.array(xyz, dtype=float)).homogeneous
+        return pin.SE3(
+            pin.rpy.rpyToMatrix(*map(float, rpy)), np.array(xyz, dtype=float)
+        ).homogeneous
 
     def urdfpy_link(name, mass=1.0, inertia=None, origin=None, visuals=()):
         origin = pose((0, 0, 0)) if origin is None else origin
         inertia = np.diag([0.02, 0.03, 0.04]) if inertia is None else inertia
-        return new(name=name, inertial=new(mass=mass, inertia=inertia, origin=origin), visuals=list(visuals), collisions=[])
+        return new(
+            name=name,
+            inertial=new(mass=mass, inertia=inertia, origin=origin),
+            visuals=list(visuals),
+            collisions=[],
+        )
 
     def urdfpy_joint(name, parent, child, axis, kind="revolute", mimic=None, dynamics=None):
-        limit = None if kind == "continuous" else new(lower=-1.0, upper=2.0, velocity=3.0, effort=4.0)
+        limit = (
+            None if kind == "continuous" else new(lower=-1.0, upper=2.0, velocity=3.0, effort=4.0)
+        )
         return new(name=name, joint_type=kind, parent=parent, child=child, axis=np.array(axis, dtype=float), origin=pose((0.1, 0.2, 0.3)),
                    limit=limit, dynamics=dynamics, mimic=mimic)  # fmt: skip
 
@@ -159,21 +189,37 @@ def test_object_with_the_attributes_of_urdfpy(reference):
     joints = [
         urdfpy_joint("hip", "pelvis", "thigh", (0, 1, 0), dynamics=new(damping=0.5, friction=0.25)),
         urdfpy_joint("knee", "thigh", "shin", (0, 0.6, 0.8)),
-        urdfpy_joint("slide", "pelvis", "tool", (1, 0, 0), "prismatic", mimic=new(joint="knee", multiplier=0.5, offset=0.1)),
+        urdfpy_joint(
+            "slide",
+            "pelvis",
+            "tool",
+            (1, 0, 0),
+            "prismatic",
+            mimic=new(joint="knee", multiplier=0.5, offset=0.1),
+        ),
         urdfpy_joint("spin", "tool", "wheel", (0, 0, 1), "continuous"),
     ]
-    assert_same(load_robot(new(name="leg", links=links, joints=joints, base_link=links[0])), reference, 1e-15)
+    assert_same(
+        load_robot(new(name="leg", links=links, joints=joints, base_link=links[0])),
+        reference,
+        1e-15,
+    )
 
 
 def test_object_that_lacks_something_is_one_error():
-    broken = types.SimpleNamespace(name="x", links=[types.SimpleNamespace(name="a")], joints=[], base_link=None)
+    broken = types.SimpleNamespace(
+        name="x", links=[types.SimpleNamespace(name="a")], joints=[], base_link=None
+    )
     with pytest.raises(SourceError, match=r"types object: cannot be written as URDF: .*inertial"):
         load_robot(broken)
 
 
 @pytest.mark.parametrize("nonsense", [None, 3, 2.5, b"<robot/>", [], {}, object()])
 def test_what_is_no_source(nonsense):
-    with pytest.raises(SourceError, match=f"a robot cannot be read from {type(nonsense).__name__}; expected a catalogue name, a path"):
+    with pytest.raises(
+        SourceError,
+        match=f"a robot cannot be read from {type(nonsense).__name__}; expected a catalogue name, a path",
+    ):
         load_robot(nonsense)
 
 
@@ -219,15 +265,21 @@ def test_catalogue_name(catalogued):
 def test_misspelt_catalogue_name(catalogued):
     with (
         quick(),
-        pytest.raises(SourceError, match=r"no robot named 'longlag' and no such file\. Did you mean 'longleg'\? Catalogue: longleg"),
+        pytest.raises(
+            SourceError,
+            match=r"no robot named 'longlag' and no such file\. Did you mean 'longleg'\? Catalogue: longleg",
+        ),
     ):
         load_robot("longlag")
 
 
 def test_catalogue_robot_of_a_package_that_is_missing(catalogued):
-    (catalogued / "config" / "robots" / "other.yaml").write_text("urdf: x.urdf\npackage: no-such-robots\n")
+    (catalogued / "config" / "robots" / "other.yaml").write_text(
+        "urdf: x.urdf\npackage: no-such-robots\n"
+    )
     with pytest.raises(
-        MissingExtraError, match=r"robot 'other' requires the package 'no-such-robots': pip install 'humanoid_dynamics\[robots\]'"
+        MissingExtraError,
+        match=r"robot 'other' requires the package 'no-such-robots': pip install 'humanoid_dynamics\[robots\]'",
     ):
         load_robot("other")
 
@@ -235,8 +287,12 @@ def test_catalogue_robot_of_a_package_that_is_missing(catalogued):
 def test_catalogue_robot_whose_package_has_no_such_file(catalogued, monkeypatch):
     (catalogued / "cmeel.prefix" / "share" / "some-robots").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(catalogued)])
-    (catalogued / "config" / "robots" / "other.yaml").write_text("urdf: x.urdf\npackage: some-robots\n")
-    with pytest.raises(SourceError, match=r"robot 'other': package 'some-robots' has no file 'x.urdf'"):
+    (catalogued / "config" / "robots" / "other.yaml").write_text(
+        "urdf: x.urdf\npackage: some-robots\n"
+    )
+    with pytest.raises(
+        SourceError, match=r"robot 'other': package 'some-robots' has no file 'x.urdf'"
+    ):
         load_robot("other")
 
 
@@ -253,18 +309,28 @@ def test_yaml_beside_the_urdf(file):
 
 
 def test_yaml_beside_the_urdf_that_is_about_something_else(file, reference):
-    file.with_suffix(".yaml").write_text("controller_manager: {ros__parameters: {update_rate: 100}}\n")
+    file.with_suffix(".yaml").write_text(
+        "controller_manager: {ros__parameters: {update_rate: 100}}\n"
+    )
     found = load_robot(file)
     assert_same(found, reference)
-    assert any("has no key of a robot description; left out" in str(notice) for notice in found.notices)
+    assert any(
+        "has no key of a robot description; left out" in str(notice) for notice in found.notices
+    )
 
 
 def test_yaml_given_by_hand(file, tmp_path):
     file.with_suffix(".yaml").write_text("root: fixed\n")
     (tmp_path / "mine.yaml").write_text("root: planar\n")
     assert load_robot(file, description=tmp_path / "mine.yaml").root == "planar"
-    assert load_robot(file, description=str(tmp_path / "mine.yaml"), root="free_flyer").root == "free_flyer"
-    with pytest.raises(SourceError, match="a robot description cannot be read from dict; expected a path or a Description"):
+    assert (
+        load_robot(file, description=str(tmp_path / "mine.yaml"), root="free_flyer").root
+        == "free_flyer"
+    )
+    with pytest.raises(
+        SourceError,
+        match="a robot description cannot be read from dict; expected a path or a Description",
+    ):
         load_robot(file, description={})
     with pytest.raises(SourceError, match=r"no robot description file .*nobody\.yaml"):
         load_robot(file, description=tmp_path / "nobody.yaml")
@@ -290,7 +356,9 @@ def test_nothing_is_printed(file, capfd):
 def test_largest_size_is_told(file, monkeypatch):
     monkeypatch.setattr(source, "LARGEST_URDF", 1000)
     for given in (file, TEXT):
-        with pytest.raises(SourceError, match=r"has 0 MB, expected a robot description of at most 0 MB"):
+        with pytest.raises(
+            SourceError, match=r"has 0 MB, expected a robot description of at most 0 MB"
+        ):
             load_robot(given)
 
 
@@ -298,12 +366,19 @@ def test_hundred_megabytes(tmp_path):
     path = tmp_path / "big.urdf"
     with path.open("wb") as stream:
         stream.truncate(100_000_000)
-    with quick(), pytest.raises(SourceError, match=r"big.urdf: has 100 MB, expected a robot description of at most 5 MB"):
+    with (
+        quick(),
+        pytest.raises(
+            SourceError, match=r"big.urdf: has 100 MB, expected a robot description of at most 5 MB"
+        ),
+    ):
         load_robot(path)
     shutil.rmtree(tmp_path)
 
 
 def test_arguments_without_xacro(file):
     for given in (file, TEXT):
-        with pytest.raises(SourceError, match=r"xacro_arguments were given, but the source is no .xacro file"):
+        with pytest.raises(
+            SourceError, match=r"xacro_arguments were given, but the source is no .xacro file"
+        ):
             load_robot(given, xacro_arguments={"a": "b"})

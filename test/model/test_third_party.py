@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Humanoids of others: those described in ``config/robots``, and those nobody has described, which must load and stand all the same."""
 
 from __future__ import annotations
@@ -55,10 +56,20 @@ HUMANOIDS = (
     "talos_data/robots/talos_reduced_corrected.urdf",
 )
 LOOSE = ("g1_23dof_rev_1_0.urdf", "g1_29dof_rev_1_0.urdf", "humanSubject01_66dof.urdf")
-ON_POINTS = {"bolt_description/robots/bolt.urdf": 2, "solo_description/robots/solo.urdf": 4, "solo_description/robots/solo12.urdf": 4}
-LEGLESS = ("alex_description/urdf/alex_nub_hands.urdf", "baxter_description/urdf/baxter.urdf", "panda_description/urdf/panda.urdf")
+ON_POINTS = {
+    "bolt_description/robots/bolt.urdf": 2,
+    "solo_description/robots/solo.urdf": 4,
+    "solo_description/robots/solo12.urdf": 4,
+}
+LEGLESS = (
+    "alex_description/urdf/alex_nub_hands.urdf",
+    "baxter_description/urdf/baxter.urdf",
+    "panda_description/urdf/panda.urdf",
+)
 
-needs_package = pytest.mark.skipif(SHARE is None, reason=f"package {PACKAGE} is not installed (extra 'robots')")
+needs_package = pytest.mark.skipif(
+    SHARE is None, reason=f"package {PACKAGE} is not installed (extra 'robots')"
+)
 
 
 def urdf_path(relative: str) -> Path:
@@ -88,9 +99,14 @@ def holding_residual(robot: RobotModel) -> float:
         X = data.oMf[surface.frame]
         for corner in surface.vertices:
             for slope in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-                force = X.rotation @ np.array([*(surface.friction / np.sqrt(2.0) * np.array(slope)), 1.0])
+                force = X.rotation @ np.array(
+                    [*(surface.friction / np.sqrt(2.0) * np.array(slope)), 1.0]
+                )
                 columns.append([*force, *(np.cross(X.act(corner) - data.com[0], force) / height)])
-    return float(cone_distance(np.array(columns).T, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) * weight)) / weight
+    return (
+        float(cone_distance(np.array(columns).T, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) * weight))
+        / weight
+    )
 
 
 def assert_stands(robot: RobotModel) -> None:
@@ -131,7 +147,9 @@ def test_soles_are_plausible(relative: str) -> None:
         ankle = data.oMi[robot.model.frames[surface.frame].parentJoint].translation
         assert 0.02 < ankle[2] < 0.15
         assert "guessed" in surface.assumed
-    assert robot.surfaces["left_foot"].size == pytest.approx(robot.surfaces["right_foot"].size, abs=0.005)
+    assert robot.surfaces["left_foot"].size == pytest.approx(
+        robot.surfaces["right_foot"].size, abs=0.005
+    )
     # The left foot is to the left; the models of others are symmetric to a few millimetres at best, SR1 even less.
     left, right = (frames[name].translation for name in ("left_foot", "right_foot"))
     assert left[1] > 0.05 > -0.05 > right[1]
@@ -139,7 +157,11 @@ def test_soles_are_plausible(relative: str) -> None:
 
 
 @pytest.mark.parametrize("relative", HUMANOIDS + LOOSE)
-@pytest.mark.parametrize("change", [{"shapes": True}, {"shapes": True, "names": True}], ids=["no shapes", "no shapes, no names"])
+@pytest.mark.parametrize(
+    "change",
+    [{"shapes": True}, {"shapes": True, "names": True}],
+    ids=["no shapes", "no shapes, no names"],
+)
 def test_it_stands_without_shapes_and_names(relative: str, change: dict[str, bool]) -> None:
     robot = load_robot(strip(urdf_path(relative).read_text(), **change), description=Description())
     assert set(robot.surfaces) == {"left_foot", "right_foot"}
@@ -151,7 +173,10 @@ def test_feet_that_are_points(relative: str, feet: int) -> None:
     robot = load_robot(urdf_path(relative), description=Description())
     assert [surface.kind for surface in robot.surfaces.values()] == ["point"] * feet
     data = placed(robot)
-    assert max(abs(data.oMf[surface.frame].translation[2]) for surface in robot.surfaces.values()) < 1e-9
+    assert (
+        max(abs(data.oMf[surface.frame].translation[2]) for surface in robot.surfaces.values())
+        < 1e-9
+    )
 
 
 @pytest.mark.parametrize("relative", LEGLESS)
@@ -191,7 +216,11 @@ def test_described_robot_rests_as_described(name: str) -> None:
     for joint, value in entry.description.posture.items():
         # The numbers of the iCub's URDF are rounded to five digits; making its soles level takes as much.
         assert robot.posture[robot.joint(joint).q][0] == pytest.approx(value, abs=5e-5)
-        assert robot.limits.lower[robot.joint(joint).q][0] <= value <= robot.limits.upper[robot.joint(joint).q][0]
+        assert (
+            robot.limits.lower[robot.joint(joint).q][0]
+            <= value
+            <= robot.limits.upper[robot.joint(joint).q][0]
+        )
     assert not any(surface.assumed for surface in robot.surfaces.values())
     assert {"left_foot", "right_foot"} <= set(robot.surfaces)
     assert all(notice.element != "posture" for notice in robot.notices)
@@ -210,7 +239,9 @@ def test_bolt_balances_over_the_line_between_its_feet() -> None:
     left, right = (data.oMf[robot.surfaces[name].frame] for name in ("left_foot", "right_foot"))
     assert abs(data.com[0][0] - 0.5 * (left.translation + right.translation)[0]) < 1e-9
     assert left.rotation[2, 2] == pytest.approx(1.0, abs=1e-3)
-    assert inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).certificate.status == "OK"
+    assert (
+        inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).certificate.status == "OK"
+    )
 
 
 @needs_package
@@ -226,7 +257,9 @@ def test_descriptions_agree_with_what_would_be_guessed(name: str) -> None:
 @needs_package
 def test_left_and_right_of_descriptions_are_mirror_images() -> None:
     for name in DESCRIBED:
-        left, right = (load_robot(name).surfaces[foot].vertices for foot in ("left_foot", "right_foot"))
+        left, right = (
+            load_robot(name).surfaces[foot].vertices for foot in ("left_foot", "right_foot")
+        )
         assert np.array_equal(left[::-1] * [1.0, -1.0, 1.0] + 0.0, right + 0.0)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Xacro files: what they are for works, and what they could be abused for does not."""
 
 import os
@@ -37,7 +38,9 @@ def test_arguments_properties_macros_and_includes(write, tmp_path):
     path = write(
         '<xacro:include filename="parts.xacro"/><xacro:arg name="side" default="left"/>'
         '<xacro:property name="sizes" value="${xacro.load_yaml(\'sizes.yaml\')}"/>'
-        '<xacro:macro name="limb" params="name mass">' + link("${name}", mass="${mass}") + "</xacro:macro>"
+        '<xacro:macro name="limb" params="name mass">'
+        + link("${name}", mass="${mass}")
+        + "</xacro:macro>"
         '<xacro:limb name="base" mass="${heavy}"/><xacro:limb name="$(arg side)_arm" mass="${sizes.arm.mass}"/>'
         '<xacro:if value="${sum([x for x in range(3)]) == 3 if False else True}">'
         + joint("j", "base", "$(arg side)_arm", origin="${cos(0)} ${sin(pi / 2)} 0")
@@ -56,13 +59,18 @@ def test_yaml_beside_a_xacro_file(write, tmp_path):
 
 
 def test_errors_in_the_expanded_text_say_so(write):
-    with pytest.raises(UrdfError, match=r"robot\.urdf\.xacro \(expanded\):\d+: link 'base': negative mass -1 kg"):
+    with pytest.raises(
+        UrdfError, match=r"robot\.urdf\.xacro \(expanded\):\d+: link 'base': negative mass -1 kg"
+    ):
         load_robot(write(link("base", mass="${1 - 2}")))
 
 
 def test_macros_in_plain_text_are_told_apart(tmp_path):
     text = f'{HEAD}<xacro:property name="m" value="1"/>{link("base")}</robot>'
-    with pytest.raises(UrdfError, match=r"holds xacro macros that were not expanded; a xacro file is read by its ending \.xacro"):
+    with pytest.raises(
+        UrdfError,
+        match=r"holds xacro macros that were not expanded; a xacro file is read by its ending \.xacro",
+    ):
         load_robot(text)
     assert load_robot(f"{HEAD}{link('base')}</robot>").nv == 6
     looks = "<visual><geometry><sphere radius='1'/></geometry><xacro:grey/></visual>"
@@ -71,7 +79,10 @@ def test_macros_in_plain_text_are_told_apart(tmp_path):
 
 def test_packages_of_no_workspace(write, monkeypatch):
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
-    with pytest.raises(SourceError, match=r"it names a package by \$\(find \.\.\.\), and no ROS workspace is sourced"):
+    with pytest.raises(
+        SourceError,
+        match=r"it names a package by \$\(find \.\.\.\), and no ROS workspace is sourced",
+    ):
         load_robot(write('<xacro:include filename="$(find nobody)/x.xacro"/>'))
 
 
@@ -97,7 +108,11 @@ def test_packages_of_no_workspace(write, monkeypatch):
 )
 def test_what_goes_wrong_is_one_error(write, body, words):
     path = write(body)
-    with quick(3.0), nothing_happened_but_the_macro(), pytest.raises(SourceError, match=words) as caught:
+    with (
+        quick(3.0),
+        nothing_happened_but_the_macro(),
+        pytest.raises(SourceError, match=words) as caught,
+    ):
         load_robot(path)
     assert str(caught.value).startswith(f"{path}: xacro cannot expand it: ")
     assert "\n" not in str(caught.value)
@@ -121,13 +136,23 @@ ESCAPES = {
     "comprehension": f"${{[{WRAP}['system']('touch WITNESS') for k in [0]]}}",
     "vars": "${[c for c in python.vars(python.type)['__subclasses__'](python.type.mro(list)[1])][0]}",
     "open": hidden("g['__builtins__']['open']('WITNESS', 'w')"),
-    "spawn": hidden("g['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict())"),
+    "spawn": hidden(
+        "g['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict())"
+    ),
     "write": hidden("g['sys'].modules['os'].open('WITNESS', 65)"),
-    "socket": hidden("g['__builtins__']['__import__']('socket').create_connection(('localhost', 1))"),
+    "socket": hidden(
+        "g['__builtins__']['__import__']('socket').create_connection(('localhost', 1))"
+    ),
     "truncate": hidden("g['sys'].modules['os'].open('KEPT', 512)"),
-    "rename": hidden("[g['__builtins__'].update(isinstance=lambda *a: True), g['system']('touch WITNESS')]"),
-    "undo": hidden("[g['__builtins__']['setattr'](g['sys'].modules['__main__'], 'refuse', len), g['system']('touch WITNESS')]"),
-    "code": hidden("g['sys'].modules['__main__'].refuse.__setattr__('__code__', (lambda a, b: None).__code__)"),
+    "rename": hidden(
+        "[g['__builtins__'].update(isinstance=lambda *a: True), g['system']('touch WITNESS')]"
+    ),
+    "undo": hidden(
+        "[g['__builtins__']['setattr'](g['sys'].modules['__main__'], 'refuse', len), g['system']('touch WITNESS')]"
+    ),
+    "code": hidden(
+        "g['sys'].modules['__main__'].refuse.__setattr__('__code__', (lambda a, b: None).__code__)"
+    ),
     "limits": hidden("g['sys'].modules['resource'].setrlimit(0, (99, 99))"),
     "eval import": "$(eval __import__('os').system('touch WITNESS'))",
     "eval frame": "$(eval [g for g in [(x.gi_frame.f_back.f_back.f_globals for x in [0])]])",
@@ -140,7 +165,13 @@ def test_escapes_do_nothing(write, tmp_path, escape, monkeypatch):
     witness, kept = tmp_path / "witness", tmp_path / "kept"
     kept.write_text("kept")
     monkeypatch.chdir(tmp_path)
-    path = write(ESCAPES[escape].replace("WITNESS", str(witness)).replace("KEPT", str(kept)).replace('"', "&quot;") + link("base"))
+    path = write(
+        ESCAPES[escape]
+        .replace("WITNESS", str(witness))
+        .replace("KEPT", str(kept))
+        .replace('"', "&quot;")
+        + link("base")
+    )
     with quick(3.0), suppress(SourceError):
         load_robot(path)
     assert not witness.exists()
@@ -148,12 +179,13 @@ def test_escapes_do_nothing(write, tmp_path, escape, monkeypatch):
     assert kept.read_text() == "kept"
 
 
-@pytest.mark.parametrize("escape", ["lambda", "open", "spawn", "write", "socket", "truncate", "rename", "undo", "code", "limits"])
+@pytest.mark.parametrize(
+    "escape",
+    ["lambda", "open", "spawn", "write", "socket", "truncate", "rename", "undo", "code", "limits"],
+)
 def test_escapes_that_reach_python_are_stopped_at_what_they_do(write, tmp_path, escape):
     path = write(ESCAPES[escape].replace("WITNESS", str(tmp_path / "witness")))
-    refused = (
-        "received a macro that attempts (os.system|open|os.posix_spawn|import|object.__setattr__|resource.setrlimit), expected computations"
-    )
+    refused = "received a macro that attempts (os.system|open|os.posix_spawn|import|object.__setattr__|resource.setrlimit), expected computations"
     with pytest.raises(SourceError, match=f"{refused}|xacro ended with exit status 1"):
         load_robot(path)
 
@@ -162,7 +194,11 @@ def test_the_attacks_are_real(write, tmp_path):
     """Xacro alone falls for one of them, so the process it runs in is no ornament."""
     for escape in ("lambda", "comprehension"):
         path = write(ESCAPES[escape].replace("WITNESS", str(tmp_path / "witness")))
-        subprocess.run([sys.executable, "-c", f"import xacro; xacro.process_file({str(path)!r})"], check=False, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", f"import xacro; xacro.process_file({str(path)!r})"],
+            check=False,
+            capture_output=True,
+        )
     if not (tmp_path / "witness").exists():
         pytest.skip("this xacro is not fooled any more")
 
@@ -196,12 +232,20 @@ def test_the_file_has_a_largest_size(tmp_path):
 
 def test_without_xacro_the_package_is_named(write, monkeypatch):
     monkeypatch.setattr(xacro_file, "find_spec", lambda name: None)
-    with pytest.raises(SourceError, match=r"robot\.urdf\.xacro: reading it requires the package xacro: pip install xacro"):
+    with pytest.raises(
+        SourceError,
+        match=r"robot\.urdf\.xacro: reading it requires the package xacro: pip install xacro",
+    ):
         load_robot(write(link("base")))
 
 
 def test_what_macros_print_stays_away(write, capfd):
     load_robot(
-        write("${xacro.warning('beware')}${xacro.message('hello')}" + link("base") + link("arm") + joint("j", "base", "arm", inside=LIMIT))
+        write(
+            "${xacro.warning('beware')}${xacro.message('hello')}"
+            + link("base")
+            + link("arm")
+            + joint("j", "base", "arm", inside=LIMIT)
+        )
     )
     assert capfd.readouterr() == ("", "")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions that tests share: smooth ones of any robot, and the folder of recorded ones."""
 
 from pathlib import Path
@@ -38,9 +39,14 @@ def smooth_clip(robot, n=101, rate=50.0, seed=0, **fields):
 
 def distance(robot, q_1, q_2):
     """The largest step, in any coordinate and row, from one table of configurations to another."""
-    return max(float(np.abs(pin.difference(robot.model, a, b)).max(initial=0.0)) for a, b in zip(q_1, q_2, strict=True))
+    return max(
+        float(np.abs(pin.difference(robot.model, a, b)).max(initial=0.0))
+        for a, b in zip(q_1, q_2, strict=True)
+    )
 
 
 def load_recorded(path, robot, **choices):
     """Load a clip; tables of g1_karate hold bare rows at 60 Hz, as their source states."""
-    return load_clip(path, robot, **({"fps": 60.0} if path.parent.name == "g1_karate" else {}), **choices)
+    return load_clip(
+        path, robot, **({"fps": 60.0} if path.parent.name == "g1_karate" else {}), **choices
+    )

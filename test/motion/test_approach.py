@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The way from the resting posture to the first posture of a motion."""
 
 import numpy as np
@@ -22,7 +23,14 @@ def elsewhere(robot):
     base = whole.base[rows].copy()
     base[:, :3] = base[:, :3] @ turned.matrix().T + np.array((3.0, 1.0, 0.1))
     base[:, 3:7] = [(turned * pin.Quaternion(row)).coeffs() for row in base[:, 3:7]]
-    return Playback("bent", whole.joints, whole.times[:30], {n: t[rows] for n, t in whole.tables.items()}, base, None)
+    return Playback(
+        "bent",
+        whole.joints,
+        whole.times[:30],
+        {n: t[rows] for n, t in whole.tables.items()},
+        base,
+        None,
+    )
 
 
 def test_it_begins_and_ends_at_rest_and_keeps_the_soles_in_place(robot):
@@ -30,8 +38,14 @@ def test_it_begins_and_ends_at_rest_and_keeps_the_soles_in_place(robot):
     found = add_approach(robot, playback)
     count = len(found.times) - len(playback.times)
     assert np.all(np.diff(found.times) > 0.0)
-    np.testing.assert_allclose(found.tables["positions"][0], [robot.posture[robot.joint(n).q.start] for n in found.joints], atol=1e-9)
-    np.testing.assert_allclose(found.tables["positions"][count - 1], playback.tables["positions"][0], atol=1e-9)
+    np.testing.assert_allclose(
+        found.tables["positions"][0],
+        [robot.posture[robot.joint(n).q.start] for n in found.joints],
+        atol=1e-9,
+    )
+    np.testing.assert_allclose(
+        found.tables["positions"][count - 1], playback.tables["positions"][0], atol=1e-9
+    )
     np.testing.assert_allclose(found.base[count - 1, :7], playback.base[0, :7], atol=1e-9)
     np.testing.assert_array_equal(found.base[count:], playback.base)
     for row in (0, count - 1):
@@ -47,7 +61,11 @@ def test_it_begins_and_ends_at_rest_and_keeps_the_soles_in_place(robot):
         for name, position in zip(found.joints, found.tables["positions"][row], strict=True):
             q[robot.joint(name).q] = position
         pin.framesForwardKinematics(robot.model, data, q)
-        places.append(np.mean([data.oMf[robot.surface(name).frame].translation for name in robot.stance], axis=0))
+        places.append(
+            np.mean(
+                [data.oMf[robot.surface(name).frame].translation for name in robot.stance], axis=0
+            )
+        )
     np.testing.assert_allclose(places, np.tile(places[-1], (len(places), 1)), atol=1e-9)
 
 

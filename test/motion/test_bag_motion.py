@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions in bags: of this package, of ROS nodes with clocks of their own, and trajectories."""
 
 from dataclasses import replace
@@ -14,7 +15,12 @@ from humanoid_dynamics.motion.formats.columns import entry_names, velocity_colum
 from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
 from humanoid_dynamics.motion.formats.mapping import build_recording
 from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.series.messages import build_template, joint_state_form, load_types, odometry_form
+from humanoid_dynamics.series.messages import (
+    build_template,
+    joint_state_form,
+    load_types,
+    odometry_form,
+)
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
@@ -40,17 +46,33 @@ class Writing:
 
     def raw(self, topic, kind, stamp, raw):
         if topic not in self.connections:
-            self.connections[topic] = self.writer.add_connection(topic, kind, typestore=load_types())
+            self.connections[topic] = self.writer.add_connection(
+                topic, kind, typestore=load_types()
+            )
         self.writer.write(self.connections[topic], stamp, raw)
 
     def send(self, topic, stamp, form, *values):
-        self.raw(topic, form.kind, stamp + 1234, build_template(form).encode(stamp, [np.asarray(v, dtype=float) for v in values]))
+        self.raw(
+            topic,
+            form.kind,
+            stamp + 1234,
+            build_template(form).encode(stamp, [np.asarray(v, dtype=float) for v in values]),
+        )
 
     def joints(self, stamp, names, positions, velocities=(), topic="/joint_states"):
-        self.send(topic, stamp, joint_state_form(names, (len(positions), len(velocities), 0)), positions, velocities, [])
+        self.send(
+            topic,
+            stamp,
+            joint_state_form(names, (len(positions), len(velocities), 0)),
+            positions,
+            velocities,
+            [],
+        )
 
     def base(self, stamp, pose, twist, topic="/odom"):
-        self.send(topic, stamp, odometry_form("odom", "pelvis"), pose, np.zeros(36), twist, np.zeros(36))
+        self.send(
+            topic, stamp, odometry_form("odom", "pelvis"), pose, np.zeros(36), twist, np.zeros(36)
+        )
 
     def whole(self, topic, kind, stamp, message):
         self.raw(topic, kind, stamp, bytes(load_types().serialize_cdr(message, kind)))
@@ -60,7 +82,9 @@ def poses(t):
     """A base that goes forwards and turns."""
     half = 0.25 * t
     zero = np.zeros_like(t)
-    return np.column_stack((t, zero, 0.9 + zero, zero, zero, np.sin(half), np.cos(half))), np.column_stack((1 + zero, *[zero] * 5))
+    return np.column_stack(
+        (t, zero, 0.9 + zero, zero, zero, np.sin(half), np.cos(half))
+    ), np.column_stack((1 + zero, *[zero] * 5))
 
 
 def record(name, path, seconds=0.05):
@@ -95,7 +119,9 @@ def test_continuous_and_spherical_joints_come_back_by_name(tmp_path):
     q = recorder.record().table("q").values
     for joint in turning:
         angle = recording.values[:, recording.columns.index(joint.name)]
-        np.testing.assert_allclose(np.column_stack((np.cos(angle), np.sin(angle))), q[:, joint.q], atol=1e-14)
+        np.testing.assert_allclose(
+            np.column_stack((np.cos(angle), np.sin(angle))), q[:, joint.q], atol=1e-14
+        )
     assert turning
 
 
@@ -118,10 +144,20 @@ def test_joint_states_and_odometry_of_one_clock(tmp_path, plugin):
             bag.joints(stamp, ["left_knee", "right_knee"], [0.3 + t[k], 0.3], [1.0, 0.0])
     assert detect_format(tmp_path / "bag") == "mcap"
     recording = read_motion(tmp_path / "bag")
-    assert recording.columns[:7] == ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
+    assert recording.columns[:7] == (
+        "base_x",
+        "base_y",
+        "base_z",
+        "base_qx",
+        "base_qy",
+        "base_qz",
+        "base_qw",
+    )
     np.testing.assert_allclose(recording.values[:, :7], pose, atol=1e-15)
     np.testing.assert_array_equal(recording.values[:, 7], 0.3 + t)
-    np.testing.assert_array_equal(recording.velocities, np.hstack((twist, np.tile([1.0, 0.0], (20, 1)))))
+    np.testing.assert_array_equal(
+        recording.velocities, np.hstack((twist, np.tile([1.0, 0.0], (20, 1))))
+    )
     np.testing.assert_allclose(recording.times, t, atol=1e-12)
     assert recording.notices == ()
     clip = load_clip(tmp_path / "bag", load_robot("human28"))
@@ -167,10 +203,15 @@ def test_joints_come_in_any_order_and_with_velocities_or_without(tmp_path):
             forth = [0.01 * k, -0.02 * k, 0.5]
             order = [[0, 1, 2], [2, 0, 1], [1, 2, 0]][k % 3]
             names = [["left_knee", "right_knee", "left_elbow"][i] for i in order]
-            bag.joints(k * 10_000_000, names, [forth[i] for i in order], [1.0, -2.0, 0.0] if k < 5 else ())
+            bag.joints(
+                k * 10_000_000, names, [forth[i] for i in order], [1.0, -2.0, 0.0] if k < 5 else ()
+            )
     recording = read_motion(tmp_path / "bag")
     k = np.arange(1, 20)
-    found = [recording.values[:, recording.columns.index(name)] for name in ("left_knee", "right_knee", "left_elbow")]
+    found = [
+        recording.values[:, recording.columns.index(name)]
+        for name in ("left_knee", "right_knee", "left_elbow")
+    ]
     np.testing.assert_allclose(found, (0.01 * k, -0.02 * k, 0.5 + 0.0 * k), atol=1e-15)
     np.testing.assert_allclose(recording.times, 0.01 * k, atol=1e-12)
     assert (recording.velocities, recording.notices) == (None, ())
@@ -184,9 +225,14 @@ def test_odometry_of_another_time_or_without_a_rotation_is_refused(tmp_path):
                 there = np.where(np.arange(7) < 3, pose[k], 0.0) if spoilt and k == 7 else pose[k]
                 bag.base(k * 10_000_000 + late, there, twist[k])
                 bag.joints(k * 10_000_000, ["left_knee"], [0.1])
-    with pytest.raises(ClipError, match=r"late: has odometry from 1 s to 1\.19 s and joints from 0 s to 0\.19 s, at no instant both"):
+    with pytest.raises(
+        ClipError,
+        match=r"late: has odometry from 1 s to 1\.19 s and joints from 0 s to 0\.19 s, at no instant both",
+    ):
         read_motion(tmp_path / "late")
-    with pytest.raises(ClipError, match=r"lying: row 7, column 'base_qx\.\.base_qw': quaternion of length 0"):
+    with pytest.raises(
+        ClipError, match=r"lying: row 7, column 'base_qx\.\.base_qw': quaternion of length 0"
+    ):
         read_motion(tmp_path / "lying")
 
 
@@ -198,7 +244,14 @@ def test_a_folder_that_is_no_bag_is_told(tmp_path):
 def test_commands_without_positions_are_not_taken(tmp_path):
     with Writing(tmp_path / "bag") as bag:
         for k in range(5):
-            bag.send("/joint_torque_commands", k * NANO, joint_state_form(["a"], (0, 0, 1)), [], [], [3.0])
+            bag.send(
+                "/joint_torque_commands",
+                k * NANO,
+                joint_state_form(["a"], (0, 0, 1)),
+                [],
+                [],
+                [3.0],
+            )
             bag.joints(k * NANO, ["a"], [1.0 * k])
     np.testing.assert_array_equal(read_motion(tmp_path / "bag").values[:, 0], np.arange(5.0))
 
@@ -208,7 +261,10 @@ def test_several_candidates_are_told(tmp_path):
         for k in range(5):
             bag.joints(k, ["a"], [0.0], topic="/left/state")
             bag.joints(k, ["a"], [0.0], topic="/right/state")
-    with pytest.raises(ClipError, match=r"several topics .*/left/state, /right/state; expected one, or /joint_states"):
+    with pytest.raises(
+        ClipError,
+        match=r"several topics .*/left/state, /right/state; expected one, or /joint_states",
+    ):
         read_motion(tmp_path / "bag")
 
 
@@ -218,7 +274,8 @@ def trajectory(times, positions, start=0):
     duration = types["builtin_interfaces/msg/Duration"]
     point, empty = types["trajectory_msgs/msg/JointTrajectoryPoint"], np.zeros(0)
     points = [
-        point(np.array([q]), empty, empty, empty, duration(*divmod(round(t * NANO), NANO))) for t, q in zip(times, positions, strict=True)
+        point(np.array([q]), empty, empty, empty, duration(*divmod(round(t * NANO), NANO)))
+        for t, q in zip(times, positions, strict=True)
     ]
     header = types["std_msgs/msg/Header"](stamp(*divmod(start, NANO)), "")
     return types["trajectory_msgs/msg/JointTrajectory"](header, ["left_knee"], points)
@@ -233,7 +290,9 @@ def test_one_trajectory_and_a_stream_of_points_are_the_same_motion(tmp_path):
         bag.whole("/reference", KIND, 7, trajectory(times, positions, start=NANO))
     with Writing(tmp_path / "stream") as bag:
         for t, q in zip(times, positions, strict=True):
-            bag.whole("/reference", KIND, round(t * NANO), trajectory([0.0], [q], start=round(t * NANO)))
+            bag.whole(
+                "/reference", KIND, round(t * NANO), trajectory([0.0], [q], start=round(t * NANO))
+            )
     for name in ("one", "stream"):
         recording = read_motion(tmp_path / name)
         np.testing.assert_array_equal(recording.values[:, 0], positions)
@@ -252,7 +311,9 @@ def test_a_bag_of_something_else_lists_its_topics(tmp_path):
     types = load_types().types
     with Writing(tmp_path / "bag") as bag:
         bag.whole("/chatter", "std_msgs/msg/String", 3, types["std_msgs/msg/String"]("hello"))
-    with pytest.raises(ClipError, match=r"neither a JointState .*; its topics are /chatter \(std_msgs/msg/String\)"):
+    with pytest.raises(
+        ClipError, match=r"neither a JointState .*; its topics are /chatter \(std_msgs/msg/String\)"
+    ):
         read_motion(tmp_path / "bag")
 
 
@@ -274,8 +335,13 @@ def test_a_motion_that_is_written_as_a_bag_comes_back(tmp_path, ending):
         if clip.v is not None:
             np.testing.assert_array_equal(back.v, clip.v)
     fixed = load_robot("biped7")
-    write_bag_motion(build_recording(Clip(fixed, t, np.tile(fixed.posture, (20, 1)))), tmp_path / f"planar{ending}")
-    np.testing.assert_allclose(load_clip(tmp_path / f"planar{ending}", fixed).q[0], fixed.posture, atol=1e-15)
+    write_bag_motion(
+        build_recording(Clip(fixed, t, np.tile(fixed.posture, (20, 1)))),
+        tmp_path / f"planar{ending}",
+    )
+    np.testing.assert_allclose(
+        load_clip(tmp_path / f"planar{ending}", fixed).q[0], fixed.posture, atol=1e-15
+    )
 
 
 def test_a_base_whose_velocity_is_unknown_is_not_written_as_one_that_rests(tmp_path):
@@ -284,7 +350,10 @@ def test_a_base_whose_velocity_is_unknown_is_not_written_as_one_that_rests(tmp_p
     q = np.tile(robot.posture, (5, 1))
     q[:, 0] += t
     whole = build_recording(Clip(robot, t, q, np.tile(np.eye(robot.nv)[0], (5, 1))))
-    write_bag_motion(replace(whole, rates=whole.rates[6:], velocities=whole.velocities[:, 6:]), tmp_path / "joints.mcap")
+    write_bag_motion(
+        replace(whole, rates=whole.rates[6:], velocities=whole.velocities[:, 6:]),
+        tmp_path / "joints.mcap",
+    )
     back = read_motion(tmp_path / "joints.mcap")
     assert back.velocities is None
     np.testing.assert_allclose(back.values[:, 0], q[:, 0], atol=1e-15)
@@ -293,7 +362,9 @@ def test_a_base_whose_velocity_is_unknown_is_not_written_as_one_that_rests(tmp_p
 def test_joints_of_several_freedoms_are_not_written_as_a_bag(tmp_path):
     robot = load_robot("human16")
     clip = Clip(robot, np.arange(5) / 60.0, np.tile(robot.posture, (5, 1)))
-    with pytest.raises(ClipError, match="a JointState cannot hold joints of several degrees of freedom: "):
+    with pytest.raises(
+        ClipError, match="a JointState cannot hold joints of several degrees of freedom: "
+    ):
         write_bag_motion(build_recording(clip), tmp_path / "clip.mcap")
     assert not (tmp_path / "clip.mcap").exists()
 

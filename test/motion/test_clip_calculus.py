@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resampling, smoothing and differentiating keep the laws of the manifold."""
 
 import numpy as np
@@ -9,13 +10,22 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.editing import move_clip
-from humanoid_dynamics.motion.resampling import align_signs, resample, resample_at, sample_configurations
+from humanoid_dynamics.motion.resampling import (
+    align_signs,
+    resample,
+    resample_at,
+    sample_configurations,
+)
 from humanoid_dynamics.motion.smoothing import gaussian_deviation, smooth, smooth_table
 
 SPINNER = """<robot name="spinner"><link name="world"/><link name="body"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0"
 iyy="1" iyz="0" izz="1"/></inertial></link><joint name="spin" type="continuous"><axis xyz="0 0 1"/><parent link="world"/>
 <child link="body"/></joint></robot>"""
-ROBOTS = {"human28": hd.load_robot("human28"), "human40": hd.load_robot("human40"), "spinner": hd.load_robot(SPINNER)}
+ROBOTS = {
+    "human28": hd.load_robot("human28"),
+    "human40": hd.load_robot("human40"),
+    "spinner": hd.load_robot(SPINNER),
+}
 ROBOTS["biped7"] = hd.load_robot("biped7")
 MOVES = pin.SE3(pin.utils.rotate("z", 1.1), np.array([2.0, -3.0, 0.0]))
 
@@ -51,7 +61,10 @@ def test_a_hole_is_crossed_straight_and_changes_nothing_beside_it(robot, seconds
     clip = whole.change(times=late, v=None, a=None)
     middle = 0.5 * (late[9] + late[10])
     found = resample_at(clip, [late[5] + 0.02, middle, late[15] + 0.02]).q
-    assert distance(robot, found[1:2], sample_configurations(clip, np.array([middle]), "geodesic")) < 1e-3
+    assert (
+        distance(robot, found[1:2], sample_configurations(clip, np.array([middle]), "geodesic"))
+        < 1e-3
+    )
     for row, alone in ((0, slice(0, 10)), (2, slice(10, 21))):
         part = Clip(robot, late[alone], clip.q[alone])
         near = np.array([late[5 * row + 5] + 0.02])
@@ -61,7 +74,10 @@ def test_a_hole_is_crossed_straight_and_changes_nothing_beside_it(robot, seconds
 def test_geodesic_meets_pin_interpolate(robot):
     clip = smooth_clip(robot, n=4, rate=10.0)
     between = resample_at(clip, [0.0, 0.13, 0.3], "geodesic").q[1]
-    assert distance(robot, [between], [pin.interpolate(robot.model, clip.q[1], clip.q[2], 0.3)]) < 1e-12
+    assert (
+        distance(robot, [between], [pin.interpolate(robot.model, clip.q[1], clip.q[2], 0.3)])
+        < 1e-12
+    )
 
 
 @pytest.mark.parametrize("kind", ["cubic", "geodesic"])
@@ -71,7 +87,9 @@ def test_resampling_and_smoothing_do_not_depend_on_the_world_frame(kind):
     for change in (lambda c: resample(c, 77.0, kind), lambda c: smooth(c, 5.0), differentiate):
         here, there = move_clip(change(clip), MOVES), change(move_clip(clip, MOVES))
         assert distance(robot, here.q, there.q) < 1e-12
-    np.testing.assert_allclose(differentiate(clip).a, differentiate(move_clip(clip, MOVES)).a, atol=1e-9)
+    np.testing.assert_allclose(
+        differentiate(clip).a, differentiate(move_clip(clip, MOVES)).a, atol=1e-9
+    )
 
 
 def test_sign_of_a_quaternion_means_nothing():
@@ -87,7 +105,9 @@ def test_sign_of_a_quaternion_means_nothing():
 
 def test_instants_beyond_the_clip_and_senseless_rates_are_refused():
     clip = smooth_clip(ROBOTS["human28"], n=10)
-    with pytest.raises(hd.ClipError, match=r"asked for 0 s to 1 s, the clip goes from 0 s to 0.18 s"):
+    with pytest.raises(
+        hd.ClipError, match=r"asked for 0 s to 1 s, the clip goes from 0 s to 0.18 s"
+    ):
         resample_at(clip, [0.0, 0.1, 1.0])
     for rate in (0.0, -5.0, np.nan, np.inf):
         with pytest.raises(hd.ClipError, match="expected a positive number"):
@@ -99,7 +119,9 @@ def test_instants_beyond_the_clip_and_senseless_rates_are_refused():
 def test_half_a_turn_between_two_rows_is_refused():
     robot = ROBOTS["spinner"]
     q = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
-    with pytest.raises(hd.ClipError, match=r"row 1, column 'spin\.cos': turns by nearly half a turn"):
+    with pytest.raises(
+        hd.ClipError, match=r"row 1, column 'spin\.cos': turns by nearly half a turn"
+    ):
         resample_at(Clip(robot, np.arange(4.0), q), [0.0, 0.5, 2.5, 3.0])
 
 
@@ -128,7 +150,9 @@ def test_derivatives_at_uneven_instants_are_exact_for_a_parabola():
     robot = ROBOTS["human28"]
     times = np.array([0.0, 0.1, 0.15, 0.4, 0.41, 0.7])
     d = np.random.default_rng(3).normal(size=robot.nv)
-    d[3:6] = 0.0  # along one tangent direction with a fixed axis the parabola is one on the manifold
+    d[3:6] = (
+        0.0  # along one tangent direction with a fixed axis the parabola is one on the manifold
+    )
     d[:3] = 0.0
     q = np.array([pin.integrate(robot.model, robot.posture, (t + 3.0 * t * t) * d) for t in times])
     clip = differentiate(Clip(robot, times, q))
@@ -144,7 +168,9 @@ def test_gain_at_the_stated_cut_off_is_half_the_power_and_nothing_is_delayed(kin
     for phase in (0.0, 1.0):
         wave = np.sin(2.0 * np.pi * cutoff * times + phase)[:, None]
         inner = slice(1000, 3000)
-        np.testing.assert_allclose(smooth_table(wave, rate, cutoff, kind)[inner], wave[inner] / np.sqrt(2.0), atol=2e-3)
+        np.testing.assert_allclose(
+            smooth_table(wave, rate, cutoff, kind)[inner], wave[inner] / np.sqrt(2.0), atol=2e-3
+        )
 
 
 def test_smoothing_keeps_a_straight_line_and_lowers_noise():
@@ -160,7 +186,10 @@ def test_smoothing_refuses_uneven_steps_and_senseless_frequencies():
     clip = smooth_clip(ROBOTS["human28"], n=20)
     with pytest.raises(hd.ClipError, match="less than half the rate of 50 Hz"):
         smooth(clip, 25.0)
-    with pytest.raises(hd.ClipError, match=r"received a cut-off of 1e-09 Hz, expected 0\.0005 Hz or more and less than half"):
+    with pytest.raises(
+        hd.ClipError,
+        match=r"received a cut-off of 1e-09 Hz, expected 0\.0005 Hz or more and less than half",
+    ):
         smooth(clip, 1e-9, "butterworth")
     with pytest.raises(hd.ClipError, match="uneven"):
         smooth(clip.change(times=clip.times + 0.3 * clip.times**2), 5.0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The doctor of clips finds what was done to a consistent motion, and nothing in the motion itself."""
 
 from dataclasses import replace
@@ -69,13 +70,18 @@ def test_a_foot_that_would_slip_is_named_with_the_friction_it_needs():
     q = np.tile(robot.posture, (201, 1))
     v, a = np.zeros((2, 201, robot.nv))
     a[80:120, 0] = 0.9  # nothing moves: what forces it takes is all that is asked
-    slippery = replace(robot, surfaces={n: replace(s, friction=0.05) for n, s in robot.surfaces.items()})
+    slippery = replace(
+        robot, surfaces={n: replace(s, friction=0.05) for n, s in robot.surfaces.items()}
+    )
     labels = {name: np.ones(201, dtype=bool) for name in robot.stance}
     report = check_clip(Clip(slippery, times, q, v, a, labels), control=False)
     finding = next(finding for finding in report.findings if finding.kind == "friction")
     assert finding.where in robot.stance
     assert finding.value == pytest.approx(0.9 / 9.81, abs=0.06)
-    assert finding.text == f"{finding.worst:.2f} s: {finding.where} would need friction {finding.value:.1f}"
+    assert (
+        finding.text
+        == f"{finding.worst:.2f} s: {finding.where} would need friction {finding.value:.1f}"
+    )
     assert (finding.start, finding.end) == pytest.approx((0.8, 1.19))
 
 
@@ -85,14 +91,18 @@ def test_a_fall_faster_than_gravity_needs_a_ground_that_pulls():
     v, a = np.zeros((2, 50, robot.nv))
     a[20:30, 2] = -1.5 * 9.81
     labels = {name: np.ones(50, dtype=bool) for name in robot.stance}
-    report = check_clip(Clip(robot, times, np.tile(robot.posture, (50, 1)), v, a, labels), control=False)
+    report = check_clip(
+        Clip(robot, times, np.tile(robot.posture, (50, 1)), v, a, labels), control=False
+    )
     pull = next(finding for finding in report.findings if finding.kind == "pull")
     assert pull.value == pytest.approx(0.5, abs=1e-6)
     assert report.shares["pull"] == pytest.approx(0.2)
 
 
 def test_weak_motors_are_named(clip):
-    weak = replace(clip.robot, limits=replace(clip.robot.limits, effort=0.1 * clip.robot.limits.effort))
+    weak = replace(
+        clip.robot, limits=replace(clip.robot.limits, effort=0.1 * clip.robot.limits.effort)
+    )
     report = check_clip(Clip(weak, clip.times, clip.q), control=False)
     named = {finding.where for finding in report.findings if finding.kind == "torque"}
     assert named & {"left_knee", "right_knee"}
@@ -102,10 +112,18 @@ def test_motors_that_differ_between_left_and_right_are_not_judged(walk):
     """As the filter doubts them: such limits belong to other joints."""
     robot, clip = walk.clip.robot, walk.clip
     effort = 0.1 * robot.limits.effort
-    assert "torque" in check_clip(clip.change(robot=replace(robot, limits=replace(robot.limits, effort=effort))), control=False).shares
+    assert (
+        "torque"
+        in check_clip(
+            clip.change(robot=replace(robot, limits=replace(robot.limits, effort=effort))),
+            control=False,
+        ).shares
+    )
     for name in ("left_knee", "left_hip_pitch"):
         effort[robot.joint(name).v] *= 3.0
-    odd = replace(robot, limits=replace(robot.limits, effort=effort, upper=robot.limits.upper - 0.5))
+    odd = replace(
+        robot, limits=replace(robot.limits, effort=effort, upper=robot.limits.upper - 0.5)
+    )
     report = check_clip(clip.change(robot=odd), control=False)
     assert set(report.doubtful) == {"left_knee", "left_hip_pitch"}
     assert report.impossible == 0.0
@@ -115,7 +133,10 @@ def test_motors_that_differ_between_left_and_right_are_not_judged(walk):
 def test_motors_at_their_limits_are_no_alarm_where_accelerations_are_guessed(walk, clip):
     """Differences say up to 1.04 times the torque of motion that uses all of a motor; of exact accelerations nothing is forgiven."""
     robot = clip.robot
-    torques = [pin.rnea(robot.model, robot.data(), q, v, a)[6:] for q, v, a in zip(walk.clip.q, walk.clip.v, walk.clip.a, strict=True)]
+    torques = [
+        pin.rnea(robot.model, robot.data(), q, v, a)[6:]
+        for q, v, a in zip(walk.clip.q, walk.clip.v, walk.clip.a, strict=True)
+    ]
     arm = robot.joint("left_elbow").v.start
     for share, found in ((0.97, False), (0.9, True)):
         effort = np.full(robot.nv, np.inf)
@@ -150,7 +171,9 @@ def test_recorded_walks():
     robot = hd.load_robot("talos_reduced")
     talos = load_clip(recorded("talos_walk/one_step_20cm_ssp900_dsp400.npz"), robot)
     assert check_clip(resample(talos.change(v=None, a=None), 60.0), control=False).impossible < 0.01
-    karate = check_clip(load_clip(recorded("g1_asap/walk_level1.npz"), hd.load_robot("g1")), control=False)
+    karate = check_clip(
+        load_clip(recorded("g1_asap/walk_level1.npz"), hd.load_robot("g1")), control=False
+    )
     assert 0.2 < karate.impossible < 0.7
 
 
@@ -163,7 +186,10 @@ def test_other_roots_are_refused():
 
 def test_times_that_are_no_seconds_are_refused_and_few_samples_are_no_alarm(clip):
     """What is wrong is the clip, and not the walk it would be compared with."""
-    with pytest.raises(ClipError, match=r"column .time.: lasts .* more than a day: its times or its rate \(fps\) are wrong"):
+    with pytest.raises(
+        ClipError,
+        match=r"column .time.: lasts .* more than a day: its times or its rate \(fps\) are wrong",
+    ):
         check_clip(clip.change(times=1e9 * np.arange(len(clip))))
     report = check_clip(clip.change(times=10.0 * np.arange(len(clip))))
     assert report.alarms == {}
@@ -172,7 +198,15 @@ def test_times_that_are_no_seconds_are_refused_and_few_samples_are_no_alarm(clip
 
 def test_phases_of_a_walk_have_names(walk):
     names = [name for name, _ in name_phases(walk.schedule)]
-    assert names == ["start", "single support", "double support 1", "single support", "double support 2", "single support", "stop"]
+    assert names == [
+        "start",
+        "single support",
+        "double support 1",
+        "single support",
+        "double support 2",
+        "single support",
+        "stop",
+    ]
     period = walk.plan.steps[1].leaves - walk.plan.steps[0].leaves
     assert step_period(walk.clip.robot, WalkStyle(steps=3, rate=60.0)) == pytest.approx(period)
 
@@ -180,7 +214,13 @@ def test_phases_of_a_walk_have_names(walk):
 def test_soles_that_land_and_motors_at_their_limits_are_no_alarms():
     """What only one of two low-passes says, and what is near to a touch-down, is not told."""
     one, other = (
-        ForceNeeds(*np.tile(miss, (4, 1)), np.full(3, -1.0), np.array(torque)[:, None], np.zeros(3, dtype=bool), np.array(firm))
+        ForceNeeds(
+            *np.tile(miss, (4, 1)),
+            np.full(3, -1.0),
+            np.array(torque)[:, None],
+            np.zeros(3, dtype=bool),
+            np.array(firm),
+        )
         for miss, torque, firm in (
             ((0.1, 0.0, 0.1), (1.1, 1.5, 0.9), (0.0, 0.5, 0.0)),
             ((0.0, 0.1, 0.2), (1.0, 1.4, -1.2), (0.0, 0.3, 0.2)),

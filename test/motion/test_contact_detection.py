@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact schedules, and finding them in motions."""
 
 import numpy as np
@@ -6,7 +7,11 @@ from clips import load_recorded, recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.contact_detection import ContactThresholds, detect_contacts, measure_soles
+from humanoid_dynamics.motion.contact_detection import (
+    ContactThresholds,
+    detect_contacts,
+    measure_soles,
+)
 from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
@@ -27,15 +32,28 @@ def test_labels_and_intervals_say_the_same():
 
 
 def test_phases_are_the_times_between_changes():
-    schedule = TouchTimes(0.0, 4.0, {"left": ((0.0, 2.0), (3.0, 4.0)), "right": ((0.0, 1.0), (2.0, 4.0))})
+    schedule = TouchTimes(
+        0.0, 4.0, {"left": ((0.0, 2.0), (3.0, 4.0)), "right": ((0.0, 1.0), (2.0, 4.0))}
+    )
     found = [(phase.start, phase.end, sorted(phase.surfaces)) for phase in schedule.phases()]
-    assert found == [(0, 1, ["left", "right"]), (1, 2, ["left"]), (2, 3, ["right"]), (3, 4, ["left", "right"])]
+    assert found == [
+        (0, 1, ["left", "right"]),
+        (1, 2, ["left"]),
+        (2, 3, ["right"]),
+        (3, 4, ["left", "right"]),
+    ]
     assert schedule.labels(np.array([0.0, 2.0, 4.0]))["left"].tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
     ("start", "end", "intervals"),
-    [(0.0, 1.0, ((0.5, 0.4),)), (0.0, 1.0, ((0.0, 0.5), (0.4, 0.6))), (0.0, 1.0, ((0.5, 1.5),)), (1.0, 1.0, ()), (0.0, np.nan, ())],
+    [
+        (0.0, 1.0, ((0.5, 0.4),)),
+        (0.0, 1.0, ((0.0, 0.5), (0.4, 0.6))),
+        (0.0, 1.0, ((0.5, 1.5),)),
+        (1.0, 1.0, ()),
+        (0.0, np.nan, ()),
+    ],
 )
 def test_senseless_schedule_is_refused(start, end, intervals):
     with pytest.raises(hd.ClipError, match="schedule"):
@@ -66,7 +84,9 @@ def test_contacts_do_not_depend_on_a_drift_of_the_base(walk):
     q = np.array(walk.clip.q)
     q[:, 2] += 0.05 * np.sin(0.8 * walk.clip.times)
     drifting = detect_contacts(walk.clip.change(q=q, v=None, a=None))
-    assert [sorted(p.surfaces) for p in drifting.phases()] == [sorted(p.surfaces) for p in walk.schedule.phases()]
+    assert [sorted(p.surfaces) for p in drifting.phases()] == [
+        sorted(p.surfaces) for p in walk.schedule.phases()
+    ]
 
 
 def test_standing_still_is_double_support_even_with_one_foot_higher():
@@ -99,7 +119,11 @@ def test_recorded_talos_walk_has_its_two_swings():
     path = recorded("talos_walk/one_step_20cm_ssp900_dsp400.npz")
     clip = load_recorded(path, hd.load_robot("talos_reduced"))
     with np.load(path) as archive:
-        lifted = {side: archive[f"{side}_foot_pos"][::5, 2] > archive[f"{side}_foot_pos"][:, 2].min() + 1e-6 for side in ("left", "right")}
+        lifted = {
+            side: archive[f"{side}_foot_pos"][::5, 2]
+            > archive[f"{side}_foot_pos"][:, 2].min() + 1e-6
+            for side in ("left", "right")
+        }
     labels = detect_contacts(clip).labels(clip.times)
     for side, up in lifted.items():
         assert np.mean(labels[f"{side}_foot"] == ~up) > 0.96

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The causal differentiator: exact on straight motion, late by what it says, never wrong-footed by a bad sample."""
 
 import numpy as np
@@ -37,7 +38,9 @@ def test_smooth_motion_is_followed_by_the_delay():
     late = slice(250, None)
     np.testing.assert_allclose([e.v for e in found[late]], v[late], atol=0.03)
     np.testing.assert_allclose([e.a for e in found[late]], a[late], atol=0.15)
-    promptly = np.abs(np.array([e.v for e in found[late]]) - smooth_motion(ROBOT, times)[1][late]).max()
+    promptly = np.abs(
+        np.array([e.v for e in found[late]]) - smooth_motion(ROBOT, times)[1][late]
+    ).max()
     assert promptly > 0.1, "the delay is real"
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blends, turns and warps: what they must keep, they keep."""
 
 import numpy as np
@@ -38,7 +39,11 @@ def test_turned_walk_goes_on_in_the_new_heading():
     early, late = clip.times < 0.5, clip.times > 1.3
     np.testing.assert_array_equal(clip.q[early], walk().q[early])
     R = pin.utils.rotate("z", angle)
-    np.testing.assert_allclose(np.diff(clip.q[late, :3], axis=0), np.tile(R @ [STEP, 0.0, 0.0], (np.sum(late) - 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(
+        np.diff(clip.q[late, :3], axis=0),
+        np.tile(R @ [STEP, 0.0, 0.0], (np.sum(late) - 1, 1)),
+        atol=1e-12,
+    )
     np.testing.assert_allclose(pin.Quaternion(*clip.q[-1, [6, 3, 4, 5]]).matrix(), R, atol=1e-12)
     np.testing.assert_array_equal(clip.q[:, 7:], walk().q[:, 7:])
 
@@ -53,7 +58,10 @@ def test_turned_walk_moves_seen_from_itself_as_before():
 def test_turning_commutes_with_moving_the_world():
     X = pin.SE3(pin.utils.rotate("z", -0.8), np.array([1.0, 2.0, 0.0]))
     clip = smooth_clip(ROBOT)
-    a, b = move_clip(turn_heading(clip, 0.5, 0.4, 1.0), X), turn_heading(move_clip(clip, X), 0.5, 0.4, 1.0)
+    a, b = (
+        move_clip(turn_heading(clip, 0.5, 0.4, 1.0), X),
+        turn_heading(move_clip(clip, X), 0.5, 0.4, 1.0),
+    )
     assert distance(ROBOT, a.q, b.q) < 1e-12
 
 
@@ -64,13 +72,21 @@ def test_warped_clip_passes_the_given_instants_when_it_should():
     assert distance(ROBOT, slow.q[[0, 150, 300]], clip.q[[0, 50, 200]]) < 1e-9
     half = differentiate(warp_time(clip, [0.0, 2.0], [0.0, 4.0]))
     np.testing.assert_allclose(half.v[2:-2:2], 0.5 * differentiate(clip).v[1:-1], atol=2e-3)
-    for old, new in (([0.0, 1.0], [1.0, 1.0]), ([1.0, 0.0], [0.0, 1.0]), ([0.0], [0.0]), ([0.0, 1.0, 2.0], [0.0, 1.0])):
+    for old, new in (
+        ([0.0, 1.0], [1.0, 1.0]),
+        ([1.0, 0.0], [0.0, 1.0]),
+        ([0.0], [0.0]),
+        ([0.0, 1.0, 2.0], [0.0, 1.0]),
+    ):
         with pytest.raises(hd.ClipError, match="instants"):
             warp_time(clip, old, new)
 
 
 def test_blend_is_the_first_clip_then_the_second():
-    first, second = smooth_clip(ROBOT, n=201, rate=100.0), smooth_clip(ROBOT, n=151, rate=100.0, seed=1)
+    first, second = (
+        smooth_clip(ROBOT, n=201, rate=100.0),
+        smooth_clip(ROBOT, n=151, rate=100.0, seed=1),
+    )
     both = blend(first, second, 0.5, align=False)
     assert both.duration == pytest.approx(2.0 + 1.5 - 0.5)
     assert distance(ROBOT, both.q[:151], first.q[:151]) < 1e-12
@@ -84,7 +100,10 @@ def test_blend_of_a_clip_with_its_own_continuation_changes_nothing():
 
 
 def test_aligned_blend_goes_on_where_the_first_clip_is():
-    walks = walk(), move_clip(walk(), pin.SE3(pin.utils.rotate("z", 2.0), np.array([5.0, -4.0, 0.0])))
+    walks = (
+        walk(),
+        move_clip(walk(), pin.SE3(pin.utils.rotate("z", 2.0), np.array([5.0, -4.0, 0.0]))),
+    )
     both = blend(*walks, 0.6)
     np.testing.assert_allclose(np.diff(both.q[:, 0]), STEP, atol=1e-12)
     np.testing.assert_allclose(both.q[:, 1], ROBOT.posture[1], atol=1e-12)

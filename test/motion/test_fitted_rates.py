@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Splines near samples with noise: rates of known motions, the same in every world, whatever the noise is like."""
 
 import numpy as np
@@ -23,7 +24,9 @@ def swaying(robot, times, seed=0):
 
 def shake(robot, q, noise, seed=1):
     rng = np.random.default_rng(seed)
-    return np.array([pin.integrate(robot.model, row, noise * rng.standard_normal(robot.nv)) for row in q])
+    return np.array(
+        [pin.integrate(robot.model, row, noise * rng.standard_normal(robot.nv)) for row in q]
+    )
 
 
 def rms(values):

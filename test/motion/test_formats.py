@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is written is read again, equal to 1e-12, in every format; the format is told by content."""
 
 import json
@@ -22,7 +23,11 @@ from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_stream
 
 NAMES = ("human28", "human40", "biped7", "snake5", "fourbar")
 ROBOTS = {name: hd.load_robot(name) for name in NAMES}
-WRITERS = {"npz": (write_npz, read_npz), "csv": (write_csv, read_csv), "json": (write_trajectory, read_trajectory)}
+WRITERS = {
+    "npz": (write_npz, read_npz),
+    "csv": (write_csv, read_csv),
+    "json": (write_trajectory, read_trajectory),
+}
 
 LITTLE_BVH = """HIERARCHY
 ROOT Hips
@@ -60,7 +65,10 @@ def test_a_clip_comes_back_as_it_was(tmp_path, name, ending):
     robot, path = ROBOTS[name], tmp_path / f"motion.{ending}"
     clip = full_clip(robot)
     if (name, ending) == ("human40", "json"):
-        with pytest.raises(hd.ClipError, match="a JointTrajectory cannot hold joints of several degrees of freedom: left_hip, "):
+        with pytest.raises(
+            hd.ClipError,
+            match="a JointTrajectory cannot hold joints of several degrees of freedom: left_hip, ",
+        ):
             write(build_recording(clip), path)
         return
     write(build_recording(clip), path)
@@ -70,7 +78,9 @@ def test_a_clip_comes_back_as_it_was(tmp_path, name, ending):
     np.testing.assert_allclose(back.v, clip.v, atol=1e-12)
     np.testing.assert_allclose(back.a, clip.a, atol=1e-12)
     if ending != "json":
-        assert {name: list(labels) for name, labels in back.contacts.items()} == {n: list(x) for n, x in clip.contacts.items()}
+        assert {name: list(labels) for name, labels in back.contacts.items()} == {
+            n: list(x) for n, x in clip.contacts.items()
+        }
 
 
 def test_a_table_without_names_is_in_the_order_of_the_robot(tmp_path):
@@ -128,7 +138,10 @@ def test_trajectory_dictionaries_have_the_fields_of_the_messages():
     recording = build_recording(full_clip(ROBOTS["human28"]))
     written = trajectory_from_recording(recording)
     json.dumps(written)
-    point, base = written["joint_trajectory"]["points"][1], written["multi_dof_joint_trajectory"]["points"][1]
+    point, base = (
+        written["joint_trajectory"]["points"][1],
+        written["multi_dof_joint_trajectory"]["points"][1],
+    )
     assert set(point) == {"positions", "velocities", "accelerations", "effort", "time_from_start"}
     assert set(base) == {"transforms", "velocities", "accelerations", "time_from_start"}
     assert point["time_from_start"] == {"sec": 0, "nanosec": 20_000_000}
@@ -155,7 +168,14 @@ def test_format_is_told_by_content(tmp_path, name, found):
 
 def test_what_is_no_motion_is_refused(tmp_path):
     path = tmp_path / "thing"
-    for content in (b"", b"\x00\x01,\x02", b"hello world", b"{not json", b'{"a": 1}', b"<robot name='r'/>"):
+    for content in (
+        b"",
+        b"\x00\x01,\x02",
+        b"hello world",
+        b"{not json",
+        b'{"a": 1}',
+        b"<robot name='r'/>",
+    ):
         path.write_bytes(content)
         with pytest.raises(hd.ClipError, match="thing"):
             detect_format(path)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A generated walk keeps what it promises, by the full dynamics of the whole robot."""
 
 from dataclasses import replace
@@ -103,7 +104,9 @@ def test_walk_starts_and_ends_at_rest_with_feet_together(walk):
         d = poses[0, :2] - poses[1, :2]
         heading = poses[0, 2]
         assert abs(d @ [np.cos(heading), np.sin(heading)]) < 1e-9
-        assert d @ [-np.sin(heading), np.cos(heading)] == pytest.approx(np.linalg.norm(first[0, :2] - first[1, :2]))
+        assert d @ [-np.sin(heading), np.cos(heading)] == pytest.approx(
+            np.linalg.norm(first[0, :2] - first[1, :2])
+        )
 
 
 def test_bodies_go_where_the_steps_say(walks):
@@ -116,7 +119,9 @@ def test_bodies_go_where_the_steps_say(walks):
     assert going("sideways")[:2] == pytest.approx([0.0, 0.15])
     R = pin.Quaternion(*walks["turn"].clip.q[-1, [6, 3, 4, 5]]).matrix()
     assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(0.9, abs=0.02)
-    assert walks["uphill"].clip.q[-1, 2] - walks["uphill"].clip.q[0, 2] == pytest.approx(0.2 * np.sin(0.1), abs=1e-3)
+    assert walks["uphill"].clip.q[-1, 2] - walks["uphill"].clip.q[0, 2] == pytest.approx(
+        0.2 * np.sin(0.1), abs=1e-3
+    )
 
 
 def test_schedule_is_the_labels(walk):
@@ -130,7 +135,9 @@ def test_pendulum_alone_would_leave_the_feet(walks):
     """The control: without the correction by full dynamics the zero-moment point is far from where it was meant."""
     walk = walks["straight"]
     heavy = np.abs(walk.zmp - walk.zmp_wanted).max()
-    com = np.array([pin.centerOfMass(walk.clip.robot.model, walk.clip.robot.data(), q) for q in walk.clip.q])
+    com = np.array(
+        [pin.centerOfMass(walk.clip.robot.model, walk.clip.robot.data(), q) for q in walk.clip.q]
+    )
     c, z = com[:, :2], float(np.mean(com[:, 2]))
     acceleration = np.gradient(np.gradient(c, walk.clip.times, axis=0), walk.clip.times, axis=0)
     pendulum = c - acceleration * z / 9.81
@@ -138,7 +145,20 @@ def test_pendulum_alone_would_leave_the_feet(walks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["human28", "legs12", "human40", "human", "talos_reduced", "talos", "romeo", "icub", "alexander"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "human28",
+        "legs12",
+        "human40",
+        "human",
+        "talos_reduced",
+        "talos",
+        "romeo",
+        "icub",
+        "alexander",
+    ],
+)
 def test_every_humanoid_of_the_catalogue_walks(name):
     walk = plan_walk(hd.load_robot(name), WalkStyle(steps=4, rate=100.0))
     assert walk.zmp_share == 1.0
@@ -150,7 +170,9 @@ def test_every_humanoid_of_the_catalogue_walks(name):
 def test_point_feet_walk_too():
     walk = plan_walk(hd.load_robot("bolt"), WalkStyle(steps=3, rate=100.0))
     assert walk.miss < 1e-10
-    assert walk.zmp_margin.min() > -0.005, "a point has no inside; this is how far beside it the zero-moment point is"
+    assert walk.zmp_margin.min() > -0.005, (
+        "a point has no inside; this is how far beside it the zero-moment point is"
+    )
 
 
 def test_limits_that_cannot_be_meant_are_not_kept_and_told():
@@ -165,17 +187,34 @@ def test_limits_that_cannot_be_meant_are_not_kept_and_told():
 
 
 def test_what_cannot_walk_is_told():
-    with pytest.raises(hd.UnsupportedRobotError, match="has 4 freedoms, a walk on its sole takes 6; its joints are: left_hip, left_knee"):
+    with pytest.raises(
+        hd.UnsupportedRobotError,
+        match="has 4 freedoms, a walk on its sole takes 6; its joints are: left_hip, left_knee",
+    ):
         plan_walk(hd.load_robot("human16"))
     with pytest.raises(
-        hd.UnsupportedRobotError, match=r"follow a step of 0.9 m \(1\.\d m/s\).*; a step of .* can be walked; at their limits are: "
+        hd.UnsupportedRobotError,
+        match=r"follow a step of 0.9 m \(1\.\d m/s\).*; a step of .* can be walked; at their limits are: ",
     ):
         plan_walk(hd.load_robot("g1"), WalkStyle(steps=2, step_length=0.9, lower=0.0))
-    with pytest.raises(hd.UnsupportedRobotError, match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked") as told:
-        plan_walk(hd.load_robot("g1"), WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05))
+    with pytest.raises(
+        hd.UnsupportedRobotError,
+        match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked",
+    ) as told:
+        plan_walk(
+            hd.load_robot("g1"),
+            WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05),
+        )
     assert "_knee_joint" in str(told.value)
     assert "_shoulder_" not in str(told.value), "arms are not in the way"
-    for wrong in ({"steps": 0}, {"steps": 2.5}, {"first": "both"}, {"rate": 0.0}, {"turn": np.nan}, {"step_time": -1.0}):
+    for wrong in (
+        {"steps": 0},
+        {"steps": 2.5},
+        {"first": "both"},
+        {"rate": 0.0},
+        {"turn": np.nan},
+        {"step_time": -1.0},
+    ):
         with pytest.raises(hd.ShapeError):
             WalkStyle(**wrong)
 
@@ -187,8 +226,17 @@ def least_gap(plan, soles):
     for pair in plan.landing_poses():
         edges = []
         for (x, y, yaw), corners in zip(pair, soles, strict=True):
-            placed = corners @ np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]) + [x, y]
-            edges.append(np.vstack([a + along * (b - a) for a, b in zip(placed, np.roll(placed, -1, axis=0), strict=True)]))
+            placed = corners @ np.array(
+                [[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]
+            ) + [x, y]
+            edges.append(
+                np.vstack(
+                    [
+                        a + along * (b - a)
+                        for a, b in zip(placed, np.roll(placed, -1, axis=0), strict=True)
+                    ]
+                )
+            )
         least = min(least, np.linalg.norm(edges[0][:, None] - edges[1], axis=2).min())
     return least
 
@@ -196,12 +244,18 @@ def least_gap(plan, soles):
 def test_turns_and_sidesteps_that_cross_the_feet_are_refused():
     robot = hd.load_robot("human28")
     with pytest.raises(
-        hd.ShapeError, match=r"turn: received 3 rad a step, expected at most 0\.\d+ rad, 0\.\d+ rad over 2 steps: else the feet"
+        hd.ShapeError,
+        match=r"turn: received 3 rad a step, expected at most 0\.\d+ rad, 0\.\d+ rad over 2 steps: else the feet",
     ):
         plan_walk(robot, WalkStyle(steps=2, turn=3.0))
-    with pytest.raises(hd.ShapeError, match=r"turn: .* 3\.\d+ rad over 9 steps: else the feet cross or the hips turn too far; more steps"):
+    with pytest.raises(
+        hd.ShapeError,
+        match=r"turn: .* 3\.\d+ rad over 9 steps: else the feet cross or the hips turn too far; more steps",
+    ):
         plan_walk(robot, WalkStyle(steps=9, turn=-1.5))
-    with pytest.raises(hd.ShapeError, match=r"0\.3 m to the left in one step, expected a smaller sideways step"):
+    with pytest.raises(
+        hd.ShapeError, match=r"0\.3 m to the left in one step, expected a smaller sideways step"
+    ):
         plan_walk(robot, WalkStyle(steps=2, step_length=0.1, side_step=-0.3))
 
 
@@ -211,7 +265,9 @@ def test_soles_of_clear_footsteps_are_apart(length, turn):
     robot = hd.load_robot("human28")
     soles = [robot.surfaces[name].vertices[:, :2] for name in ("left_foot", "right_foot")]
     stand, clearance = np.array([[0.0, 0.09, 0.0], [0.0, -0.09, 0.0]]), FootClearance(robot)
-    plan = plan_footsteps(WalkStyle(steps=5, turn=turn), stand, length=length, times=(1.0, 1.0, 1.0, 1.0))
+    plan = plan_footsteps(
+        WalkStyle(steps=5, turn=turn), stand, length=length, times=(1.0, 1.0, 1.0, 1.0)
+    )
     if clearance.crossing(plan) is None:
         assert least_gap(plan, soles) >= CLEARANCE
     else:
@@ -224,7 +280,9 @@ def test_hips_bound_the_angle_between_the_feet():
     hips = [robot.limits.upper[joint.q][0] for joint in robot.joints if "hip_yaw" in joint.name]
     assert clearance.most_yaw == pytest.approx(sum(hips))
     far = np.array([[0.0, 0.5, 0.0], [0.0, -0.5, 0.0]])
-    plan = plan_footsteps(WalkStyle(steps=1, turn=1.1 * sum(hips)), far, length=0.0, times=(1.0, 1.0, 1.0, 1.0))
+    plan = plan_footsteps(
+        WalkStyle(steps=1, turn=1.1 * sum(hips)), far, length=0.0, times=(1.0, 1.0, 1.0, 1.0)
+    )
     assert clearance.crossing(plan) == 0
     assert free.crossing(plan) is None
 
@@ -236,11 +294,17 @@ def step_path():
 def test_bounded_path_solves_the_pendulum_and_does_not_run_away():
     found = solve_bounded(step_path(), DT, W)
     inner = slice(20, -20)
-    np.testing.assert_allclose(CubicSpline(TIMES, found.c)(TIMES, 1)[inner], found.rate[inner], atol=2e-6)
+    np.testing.assert_allclose(
+        CubicSpline(TIMES, found.c)(TIMES, 1)[inner], found.rate[inner], atol=2e-6
+    )
     np.testing.assert_allclose(found.acceleration, W * W * (found.c - found.p), atol=1e-12)
-    kinks = W * W * np.abs(np.diff(step_path(), n=2, axis=0)).max() / 12.0  # p is straight between samples: what a spline cannot follow,
+    kinks = (
+        W * W * np.abs(np.diff(step_path(), n=2, axis=0)).max() / 12.0
+    )  # p is straight between samples: what a spline cannot follow,
     kinks *= 1.01  # to the next order
-    np.testing.assert_allclose(CubicSpline(TIMES, found.rate)(TIMES, 1)[inner], found.acceleration[inner], atol=kinks)
+    np.testing.assert_allclose(
+        CubicSpline(TIMES, found.rate)(TIMES, 1)[inner], found.acceleration[inner], atol=kinks
+    )
     assert found.c.min() > -0.31
     assert found.c.max() < 1.01
     np.testing.assert_allclose(found.c[-1], step_path()[-1], atol=1e-3)
@@ -251,7 +315,9 @@ def test_bounded_path_of_a_jump_is_the_known_exponential():
     found = solve_bounded(p, DT, W)
     before = TIMES < 2.4
     np.testing.assert_allclose(
-        found.c[before, 0], 0.5 * (np.exp(W * (TIMES[before] - 2.5)) - np.exp(-W * (TIMES[before] + 2.5))), atol=5e-3
+        found.c[before, 0],
+        0.5 * (np.exp(W * (TIMES[before] - 2.5)) - np.exp(-W * (TIMES[before] + 2.5))),
+        atol=5e-3,
     )
 
 
@@ -278,7 +344,9 @@ def test_reaction_of_standing_is_the_weight_through_the_centre_of_mass():
     found = compute_reaction(clip)
     com = pin.centerOfMass(robot.model, robot.data(), robot.posture)
     np.testing.assert_allclose(found.zmp, np.tile(com[:2], (3, 1)), atol=1e-9)
-    np.testing.assert_allclose(found.force, np.tile([0.0, 0.0, 9.81 * robot.mass], (3, 1)), atol=1e-9)
+    np.testing.assert_allclose(
+        found.force, np.tile([0.0, 0.0, 9.81 * robot.mass], (3, 1)), atol=1e-9
+    )
     np.testing.assert_allclose(found.yaw_moment, 0.0, atol=1e-9)
     both = {name: np.ones(3, dtype=bool) for name in ("left_foot", "right_foot")}
     assert support_margins(clip, both, found.zmp).min() > 0.05
@@ -295,7 +363,10 @@ def test_reaction_does_not_depend_on_where_the_world_is():
     X = pin.SE3(pin.utils.rotate("z", 0.8), np.array([1.0, -2.0, 0.0]))
     moved = q.copy()
     moved[:7] = pin.SE3ToXYZQUAT(X * pin.XYZQUATToSE3(q[:7]))
-    here, there = (compute_reaction(Clip(robot, [0.0, 0.1, 0.2], [one] * 3, [v] * 3, [a] * 3)) for one in (q, moved))
+    here, there = (
+        compute_reaction(Clip(robot, [0.0, 0.1, 0.2], [one] * 3, [v] * 3, [a] * 3))
+        for one in (q, moved)
+    )
     np.testing.assert_allclose(there.zmp[0], X.act(np.array([*here.zmp[0], 0.0]))[:2], atol=1e-9)
     np.testing.assert_allclose(there.yaw_moment, here.yaw_moment, atol=1e-9)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gait as a function of time: smooth, on the ground where it should be, and true to its parameters."""
 
 import numpy as np
@@ -19,7 +20,11 @@ def corner(gait, t, foot, ahead):
     arm = np.array([[c, -s], [s, c]]) @ np.array([ahead, -gait.parameters.body.ankle_height])
     across = np.array([-arm[1], arm[0]])
     velocity = ankle.rate + across * pitch.rate
-    return ankle.value + arm, velocity, ankle.acceleration + across * pitch.acceleration - arm * pitch.rate**2
+    return (
+        ankle.value + arm,
+        velocity,
+        ankle.acceleration + across * pitch.acceleration - arm * pitch.rate**2,
+    )
 
 
 @pytest.mark.parametrize("gait", GAITS)
@@ -69,7 +74,9 @@ def test_feet_on_the_ground(gait):
         if t <= t2:
             assert corner(gait, t, "rear", body.toe)[0] == pytest.approx([body.toe, 0.0], abs=1e-15)
         if t >= t0:
-            assert corner(gait, t, "front", -body.heel)[0] == pytest.approx([step - body.heel, 0.0], abs=1e-15)
+            assert corner(gait, t, "front", -body.heel)[0] == pytest.approx(
+                [step - body.heel, 0.0], abs=1e-15
+            )
         if t >= t1:
             assert motion.theta[6] == 0.0
         for foot in FOOT:
@@ -83,17 +90,30 @@ def test_legs_reach_from_ankle_to_hip(gait):
     body = gait.parameters.body
     for t in np.linspace(0.0, gait.parameters.times[3], 20):
         theta, points = gait.at(t).theta, gait.points(t)
-        for ankle, shank, thigh in ((points[1].value, theta[1], theta[2]), (points[3].value, theta[5], theta[4])):
-            reached = ankle + body.shank * np.array([np.cos(shank), np.sin(shank)]) + body.thigh * np.array([np.cos(thigh), np.sin(thigh)])
+        for ankle, shank, thigh in (
+            (points[1].value, theta[1], theta[2]),
+            (points[3].value, theta[5], theta[4]),
+        ):
+            reached = (
+                ankle
+                + body.shank * np.array([np.cos(shank), np.sin(shank)])
+                + body.thigh * np.array([np.cos(thigh), np.sin(thigh)])
+            )
             assert np.abs(reached - points[4].value).max() < 1e-14
             assert thigh > shank
 
 
 def test_numbers_of_the_reference():
     body = R1.parameters.body
-    assert (body.shank, body.thigh, body.trunk) == pytest.approx((0.4182, 0.4165, 0.4896), abs=1e-15)
-    assert (body.ankle_height, body.heel, body.toe) == pytest.approx((0.0663, 0.0646, 0.1938), abs=1e-15)
-    assert (body.m_foot, body.m_shank, body.m_thigh, body.m_trunk) == pytest.approx((0.9425, 3.0225, 6.5, 44.07), abs=1e-14)
+    assert (body.shank, body.thigh, body.trunk) == pytest.approx(
+        (0.4182, 0.4165, 0.4896), abs=1e-15
+    )
+    assert (body.ankle_height, body.heel, body.toe) == pytest.approx(
+        (0.0663, 0.0646, 0.1938), abs=1e-15
+    )
+    assert (body.m_foot, body.m_shank, body.m_thigh, body.m_trunk) == pytest.approx(
+        (0.9425, 3.0225, 6.5, 44.07), abs=1e-14
+    )
     assert body.mass == pytest.approx(65.0, abs=1e-13)
     assert R1.points(0.68)[4].value[1] == pytest.approx(0.81753, abs=1e-14)
     assert (T0, T1, T2, R1.parameters.times[3]) == (0.6, 0.76, 0.92, 1.52)
@@ -137,7 +157,9 @@ def test_a_number_that_is_none_is_named(name, value):
         GaitParameters(**{name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("step", -0.3), ("step", 0.0), ("lift", -0.01), ("hip_height", 0.0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("step", -0.3), ("step", 0.0), ("lift", -0.01), ("hip_height", 0.0)]
+)
 def test_a_length_that_makes_no_step_is_named(name, value):
     with pytest.raises(ShapeError, match=f"^{name}: received {value:g} m"):
         GaitParameters(**{name: value})

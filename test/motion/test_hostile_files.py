@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Broken motion files are refused, and the message names file, row and column."""
 
 import json
@@ -16,7 +17,10 @@ from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_stream
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.measured.series import load_measured_motion
 from humanoid_dynamics.motion.playback import build_playback
-from humanoid_dynamics.motion.retargeting.skeleton_map import load_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton_map import (
+    load_skeleton_map,
+    shipped_skeleton_maps,
+)
 
 ROBOT = hd.load_robot("legs12")
 HEADER = "time,base_x,base_y,base_z,base_qx,base_qy,base_qz,base_qw,left_knee"
@@ -38,12 +42,21 @@ def spoil(row, column, value):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([HEADER, *spoil(1, 8, "nan")], r"clip\.csv:3: row 1, column 'left_knee': received 'nan', expected a finite number"),
+        (
+            [HEADER, *spoil(1, 8, "nan")],
+            r"clip\.csv:3: row 1, column 'left_knee': received 'nan', expected a finite number",
+        ),
         ([HEADER, *spoil(2, 3, "high")], r"clip\.csv:4: row 2, column 'base_z': received 'high'"),
-        ([HEADER, *spoil(2, 7, "0.9")], r"row 2, column 'base_qx\.\.base_qw': quaternion of length 0\.9"),
+        (
+            [HEADER, *spoil(2, 7, "0.9")],
+            r"row 2, column 'base_qx\.\.base_qw': quaternion of length 0\.9",
+        ),
         ([HEADER, *ROWS[:2]], "has 2 frames, at least 3"),
         ([HEADER, ROWS[0], ROWS[2], ROWS[1]], "row 2, column 'time': 0.1 s comes after 0.2 s"),
-        ([HEADER, ROWS[0], ROWS[1] + ",7", ROWS[2]], r"clip\.csv:3: row 1: has 10 columns, expected 9"),
+        (
+            [HEADER, ROWS[0], ROWS[1] + ",7", ROWS[2]],
+            r"clip\.csv:3: row 1: has 10 columns, expected 9",
+        ),
         ([HEADER.replace("base_x", "base_y"), *ROWS], "column 'base_y': comes twice"),
         ([], "is empty"),
     ],
@@ -55,9 +68,14 @@ def test_hostile_table(tmp_path, lines, message):
 
 def test_columns_nobody_knows_are_listed_with_those_still_free(tmp_path):
     path = table(tmp_path, HEADER.replace("left_knee", "left_kneee"), *ROWS)
-    with pytest.raises(hd.ClipError, match=r"no joints for the columns left_kneee; its joints without a column: left_hip_yaw, "):
+    with pytest.raises(
+        hd.ClipError,
+        match=r"no joints for the columns left_kneee; its joints without a column: left_hip_yaw, ",
+    ):
         build_clip(read_csv(path), ROBOT)
-    with pytest.raises(hd.ClipError, match=r"mapping file \(--joint-map\) with ignore: \[left_kneee\]"):
+    with pytest.raises(
+        hd.ClipError, match=r"mapping file \(--joint-map\) with ignore: \[left_kneee\]"
+    ):
         build_clip(read_csv(path), ROBOT)
     mapped = tmp_path / "map.yaml"
     mapped.write_text("joints: {left_knee: {from: left_kneee, sign: -1, offset: 1.0}}\n")
@@ -85,7 +103,10 @@ def test_half_a_base_is_refused(tmp_path):
 
 
 def test_table_without_names_must_be_as_wide_as_the_robot(tmp_path):
-    with pytest.raises(hd.ClipError, match="has 9 columns without names; a configuration of 'legs12' has 19: base_x"):
+    with pytest.raises(
+        hd.ClipError,
+        match="has 9 columns without names; a configuration of 'legs12' has 19: base_x",
+    ):
         build_clip(read_csv(table(tmp_path, *ROWS), rate=60.0), ROBOT)
 
 
@@ -105,7 +126,9 @@ def test_velocities_beside_a_table_must_fit_it(tmp_path):
     path = table(tmp_path, HEADER, *ROWS)
     beside = tmp_path / "clip_v.csv"
     beside.write_text("time,left_knee\n0,1\n0.1,1\n0.25,1\n")
-    with pytest.raises(hd.ClipError, match=r"clip_v\.csv: column 'time': has other instants than clip\.csv"):
+    with pytest.raises(
+        hd.ClipError, match=r"clip_v\.csv: column 'time': has other instants than clip\.csv"
+    ):
         read_csv(path)
     beside.write_text("time,left_knee\n0,1\n0.1,1\n0.2,1\n")
     with pytest.raises(hd.ClipError, match="rates lack the columns base_vx, base_vy"):
@@ -122,7 +145,11 @@ def archive(tmp_path, **changes):
         "joint_names": np.array(["left_knee", "right_knee"]),
     } | changes
     path = tmp_path / "clip.npz"
-    np.savez(path, **{key: value for key, value in arrays.items() if value is not None}, allow_pickle=True)
+    np.savez(
+        path,
+        **{key: value for key, value in arrays.items() if value is not None},
+        allow_pickle=True,
+    )
     return path
 
 
@@ -131,16 +158,31 @@ def archive(tmp_path, **changes):
     [
         ({"fps": np.array(0.0)}, "received fps 0.0, expected one positive number"),
         ({"fps": np.array(np.nan)}, "received fps nan"),
-        ({"fps": None}, "has no instants, expected one of the keys times, time, t, fps; its keys are base_pos"),
-        ({"joint_names": np.array(["left_knee"])}, r"joint_pos has shape \(4, 2\), but joint_names has 1 name"),
+        (
+            {"fps": None},
+            "has no instants, expected one of the keys times, time, t, fps; its keys are base_pos",
+        ),
+        (
+            {"joint_names": np.array(["left_knee"])},
+            r"joint_pos has shape \(4, 2\), but joint_names has 1 name",
+        ),
         ({"joint_names": np.array(["left_knee", "left_knee"])}, "column 'left_knee': comes twice"),
         ({"joint_names": None}, "has no list of names joint_names"),
         ({"joint_pos": None}, "has no joint_pos; its keys are fps"),
-        ({"joint_pos": np.array([[0, 0], [0, np.inf], [0, 0], [0, 0]])}, "row 1, column 'right_knee': received inf"),
+        (
+            {"joint_pos": np.array([[0, 0], [0, np.inf], [0, 0], [0, 0]])},
+            "row 1, column 'right_knee': received inf",
+        ),
         ({"joint_pos": np.array([["a", "b"]] * 4)}, "joint_pos holds <U1, expected numbers"),
         ({"base_pos": np.zeros((4, 2))}, r"base_pos has shape \(4, 2\), expected \(4, 3\)"),
-        ({"base_pos": np.zeros((3, 3)), "base_quat_xyzw": np.tile([0.0, 0.0, 0.0, 1.0], (3, 1))}, "base_pos has 3 rows, joint_pos has 4"),
-        ({"base_quat_xyzw": np.zeros((4, 4))}, r"row 0, column 'base_qx\.\.base_qw': quaternion of length 0"),
+        (
+            {"base_pos": np.zeros((3, 3)), "base_quat_xyzw": np.tile([0.0, 0.0, 0.0, 1.0], (3, 1))},
+            "base_pos has 3 rows, joint_pos has 4",
+        ),
+        (
+            {"base_quat_xyzw": np.zeros((4, 4))},
+            r"row 0, column 'base_qx\.\.base_qw': quaternion of length 0",
+        ),
         ({"base_quat_xyzw": None}, "has no base_quat_xyzw"),
         ({"times": np.array([0.0, 1.0, 0.5, 2.0])}, "row 2, column 'time'"),
         ({"times": np.arange(3.0)}, r"times has shape \(3,\), expected \(4,\)"),
@@ -177,7 +219,11 @@ BVH = [
     [
         (0, "HIERACHY", r"clip\.bvh:1: received 'HIERACHY', expected HIERARCHY"),
         (3, "OFFSET 0 x 0", r"clip\.bvh:4: received 'x', expected a number"),
-        (4, "CHANNELS 3 Xposition Yposition Wrotation", r"clip\.bvh:5: received 'Wrotation', expected Xposition or "),
+        (
+            4,
+            "CHANNELS 3 Xposition Yposition Wrotation",
+            r"clip\.bvh:5: received 'Wrotation', expected Xposition or ",
+        ),
         (9, "", r"received the end of the file|received 'the end"),
         (9, "} ROOT Second { }", "received 'ROOT' after the root joint"),
         (10, "MOVE", "has no line MOTION"),
@@ -209,7 +255,24 @@ def mimic(tmp_path, frames, **changes):
 
 def test_hostile_deepmimic(tmp_path):
     shipped = next(found for found in shipped_skeleton_maps() if found.joints)
-    row = [0.1, 0, 1, 0, 1, 0, 0, 0, *([1, 0, 0, 0] * 3), 0, *([1, 0, 0, 0] * 2), 0, *([1, 0, 0, 0]), 0, *([1, 0, 0, 0] * 2), 0]
+    row = [
+        0.1,
+        0,
+        1,
+        0,
+        1,
+        0,
+        0,
+        0,
+        *([1, 0, 0, 0] * 3),
+        0,
+        *([1, 0, 0, 0] * 2),
+        0,
+        *([1, 0, 0, 0]),
+        0,
+        *([1, 0, 0, 0] * 2),
+        0,
+    ]
     read_deepmimic(mimic(tmp_path, [row] * 3)).skeleton_motion(shipped)
     hostile = [
         ({"Frames": []}, "has no list Frames"),
@@ -222,7 +285,10 @@ def test_hostile_deepmimic(tmp_path):
             read_deepmimic(mimic(tmp_path, [row] * 3, **changes))
     late = [
         ([row, [0.0, *row[1:]], row], "row 1, column 'duration'"),
-        ([row, [*row[:4], 0.25, *row[5:]], row], r"row 1, column 'root\.qw\.\.root\.qz': quaternion of length 0\.25"),
+        (
+            [row, [*row[:4], 0.25, *row[5:]], row],
+            r"row 1, column 'root\.qw\.\.root\.qz': quaternion of length 0\.25",
+        ),
         ([row[:-1]] * 3, r"frames has shape \(3, 43\), expected \(3, 44\)"),
         ([row] * 2, "has 2 frames"),
     ]
@@ -255,26 +321,46 @@ def test_hostile_trajectory(change, message):
 @pytest.mark.parametrize("positions", [3, "abc", {"a": 1.0}])
 def test_positions_that_are_no_list(positions):
     point = {"positions": [0.0], "time_from_start": {"sec": 0}}
-    with pytest.raises(hd.ClipError, match=r"row 1, column 'positions': received .*, expected a list of numbers"):
-        recording_from_trajectory({"joint_names": ["a"], "points": [point, {**point, "positions": positions}]})
+    with pytest.raises(
+        hd.ClipError, match=r"row 1, column 'positions': received .*, expected a list of numbers"
+    ):
+        recording_from_trajectory(
+            {"joint_names": ["a"], "points": [point, {**point, "positions": positions}]}
+        )
 
 
 def test_points_that_are_none():
-    with pytest.raises(hd.ClipError, match="trajectory: row 1: received None, expected a point of joint_trajectory"):
+    with pytest.raises(
+        hd.ClipError, match="trajectory: row 1: received None, expected a point of joint_trajectory"
+    ):
         recording_from_trajectory({"joint_names": ["a", "b"], "points": [POINT, None, POINT]})
 
 
 def test_a_base_that_is_no_number():
     at = {"sec": 0, "nanosec": 0}
-    still = {"translation": dict.fromkeys("xyz", 0.0), "rotation": {"x": 0.0, "y": "up", "z": 0.0, "w": 1.0}}
-    base = {"joint_names": ["root_joint"], "points": [{"transforms": [still], "time_from_start": at}]}
+    still = {
+        "translation": dict.fromkeys("xyz", 0.0),
+        "rotation": {"x": 0.0, "y": "up", "z": 0.0, "w": 1.0},
+    }
+    base = {
+        "joint_names": ["root_joint"],
+        "points": [{"transforms": [still], "time_from_start": at}],
+    }
     joints = {"joint_names": ["a", "b"], "points": [POINT]}
-    with pytest.raises(hd.ClipError, match=r"row 0, column 'transforms\.rotation\.y': received 'up', expected a number"):
+    with pytest.raises(
+        hd.ClipError,
+        match=r"row 0, column 'transforms\.rotation\.y': received 'up', expected a number",
+    ):
         recording_from_trajectory({"joint_trajectory": joints, "multi_dof_joint_trajectory": base})
 
 
 def test_trajectory_without_parts():
-    for content in ({}, {"points": []}, {"joint_names": ["a"], "points": 3}, {"joint_trajectory": 7}):
+    for content in (
+        {},
+        {"points": []},
+        {"joint_names": ["a"], "points": 3},
+        {"joint_trajectory": 7},
+    ):
         with pytest.raises(hd.ClipError):
             recording_from_trajectory(content)
 
@@ -300,7 +386,10 @@ def test_hostile_joint_map(tmp_path, text, message):
 def test_joint_map_that_names_what_does_not_exist(tmp_path):
     recording = read_csv(table(tmp_path, HEADER, *ROWS))
     path = tmp_path / "map.yaml"
-    for text, message in (("left_kne: left_knee", "no joint named 'left_kne'"), ("left_knee: knee", "no column named 'knee'")):
+    for text, message in (
+        ("left_kne: left_knee", "no joint named 'left_kne'"),
+        ("left_knee: knee", "no column named 'knee'"),
+    ):
         path.write_text(f"joints: {{{text}}}")
         with pytest.raises(hd.ClipError, match=message):
             build_clip(recording, ROBOT, load_joint_map(path))
@@ -346,7 +435,9 @@ def test_files_without_a_clock_are_given_their_rate_and_no_other(tmp_path):
         for choice in ({"fps": 30.0}, {"rate": 30.0}):
             assert load_clip(path, robot, **choice).rate == pytest.approx(30.0)
         assert load_measured_motion(path, robot, fps=30.0).rate == pytest.approx(30.0)
-        assert build_playback(robot, str(path), 50.0, fps=30.0).times[-1] == pytest.approx((n - 1) / 30.0, abs=0.021)
+        assert build_playback(robot, str(path), 50.0, fps=30.0).times[-1] == pytest.approx(
+            (n - 1) / 30.0, abs=0.021
+        )
     told = tmp_path / "told.npz"
     np.savez(told, q=np.tile(robot.posture, (n, 1)), fps=60.0)
     assert load_clip(told, robot, fps=60.0).rate == pytest.approx(60.0)

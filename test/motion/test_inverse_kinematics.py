@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The search for joints: goals that can be met are met, limits are kept, rows are derivatives."""
 
 import numpy as np
@@ -14,7 +15,10 @@ STEP = 1e-6
 
 def hard_tasks(robot):
     soles = [robot.surfaces[name].frame for name in ("left_foot", "right_foot")]
-    return [Task("com", COM, place=1.0, hard=True), *(Task(str(f), f, place=1.0, turn=1.0, hard=True) for f in soles)]
+    return [
+        Task("com", COM, place=1.0, hard=True),
+        *(Task(str(f), f, place=1.0, turn=1.0, hard=True) for f in soles),
+    ]
 
 
 def moved(robot, size, seed=0):
@@ -22,7 +26,9 @@ def moved(robot, size, seed=0):
     q = np.asarray(pin.integrate(robot.model, robot.posture, rng.normal(scale=size, size=robot.nv)))
     for joint in robot.joints:
         if joint.kind == "revolute":
-            q[joint.q] = np.clip(q[joint.q], robot.limits.lower[joint.q], robot.limits.upper[joint.q])
+            q[joint.q] = np.clip(
+                q[joint.q], robot.limits.lower[joint.q], robot.limits.upper[joint.q]
+            )
     return q
 
 
@@ -30,7 +36,9 @@ def goals_at(robot, tasks, q):
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, q)
     pin.centerOfMass(robot.model, data, q)
-    places = np.array([data.com[0] if t.frame == COM else data.oMf[t.frame].act(t.p_F) for t in tasks])
+    places = np.array(
+        [data.com[0] if t.frame == COM else data.oMf[t.frame].act(t.p_F) for t in tasks]
+    )
     turns = np.array([np.eye(3) if t.frame == COM else data.oMf[t.frame].rotation for t in tasks])
     return places, turns
 
@@ -41,7 +49,9 @@ def test_goals_that_can_be_met_are_met_exactly_inside_the_limits(name):
     tasks = hard_tasks(robot)
     search = InverseKinematics(robot, tasks, np.full(robot.nv, 0.1))
     for seed in range(4):
-        found = search.solve(robot.posture, *goals_at(robot, tasks, moved(robot, 0.15, seed)), most=60)
+        found = search.solve(
+            robot.posture, *goals_at(robot, tasks, moved(robot, 0.15, seed)), most=60
+        )
         assert found.hard_error < 1e-12
         assert np.all(found.q[7:] >= robot.limits.lower[7:])
         assert np.all(found.q[7:] <= robot.limits.upper[7:])
@@ -69,10 +79,16 @@ def test_goal_beyond_reach_leaves_a_residual_and_no_broken_limit():
     robot = ROBOTS["human28"]
     hand = robot.control_points["left_hand"].frame
     task = Task("hand", hand, place=1.0)
-    found = InverseKinematics(robot, [task], np.full(robot.nv, 0.05)).solve(robot.posture, np.array([[9.0, 0, 0]]), np.eye(3)[None])
+    found = InverseKinematics(robot, [task], np.full(robot.nv, 0.05)).solve(
+        robot.posture, np.array([[9.0, 0, 0]]), np.eye(3)[None]
+    )
     assert np.isfinite(found.q).all()
-    low = InverseKinematics(robot, [Task("knee", robot.link_frame("left_shank"), turn=1.0)], np.full(robot.nv, 0.1))
-    wanted = pin.utils.rotate("y", -1.5)  # a knee that would have to bend backwards, or a hip that lifts the thigh
+    low = InverseKinematics(
+        robot, [Task("knee", robot.link_frame("left_shank"), turn=1.0)], np.full(robot.nv, 0.1)
+    )
+    wanted = pin.utils.rotate(
+        "y", -1.5
+    )  # a knee that would have to bend backwards, or a hip that lifts the thigh
     bent = low.solve(robot.posture, np.zeros((1, 3)), wanted[None])
     assert np.all(bent.q[7:] >= robot.limits.lower[7:])
     assert np.all(bent.q[7:] <= robot.limits.upper[7:])
@@ -102,10 +118,15 @@ def test_body_points_are_where_the_generator_put_the_joints(name):
         if name in body.points and name in robot.control_points:
             point = body.points[name]
             np.testing.assert_allclose(
-                data.oMf[point.frame].act(point.p_F), data.oMf[robot.control_points[name].frame].translation, atol=1e-12
+                data.oMf[point.frame].act(point.p_F),
+                data.oMf[robot.control_points[name].frame].translation,
+                atol=1e-12,
             )
     assert [sole.name for sole in body.soles] == ["left_foot", "right_foot"]
-    hips = [data.oMf[body.points[f"{side}_hip"].frame].act(body.points[f"{side}_hip"].p_F) for side in ("left", "right")]
+    hips = [
+        data.oMf[body.points[f"{side}_hip"].frame].act(body.points[f"{side}_hip"].p_F)
+        for side in ("left", "right")
+    ]
     np.testing.assert_allclose(hips[0] * [1, -1, 1], hips[1], atol=1e-9)
 
 

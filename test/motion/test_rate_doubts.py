@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates that contradict a motion are told, with what they look like; noise and rounding are not."""
 
 import numpy as np
@@ -49,7 +50,9 @@ def test_rates_that_belong_to_the_motion_are_not_doubted(rate):
 @pytest.mark.parametrize("rate", [60.0, 1000.0])
 def test_noise_is_not_doubted(rate):
     clip, rng = move(rate), np.random.default_rng(5)
-    q = np.array([pin.integrate(ROBOT.model, row, rng.normal(scale=2e-3, size=ROBOT.nv)) for row in clip.q])
+    q = np.array(
+        [pin.integrate(ROBOT.model, row, rng.normal(scale=2e-3, size=ROBOT.nv)) for row in clip.q]
+    )
     v = clip.v + rng.normal(scale=0.1, size=clip.v.shape)
     noise = rng.normal(size=clip.a.shape)
     assert doubts(clip, q=q, v=v, a=clip.a + noise) == ()
@@ -63,12 +66,16 @@ def test_one_column_of_another_size_is_named():
     v = np.array(clip.v)
     v[:, 9] *= -1.0
     (told,) = doubts(clip, v=v)
-    assert told.startswith(f"velocities contradict configurations: {ROBOT.coordinates[9]} is wrong by ")
+    assert told.startswith(
+        f"velocities contradict configurations: {ROBOT.coordinates[9]} is wrong by "
+    )
     assert "too" not in told
     a = np.array(clip.a)
     a[:, 9] *= 3.0
     (told,) = doubts(clip, a=a)
-    assert told.startswith(f"accelerations contradict velocities: {ROBOT.coordinates[9]} is wrong by ")
+    assert told.startswith(
+        f"accelerations contradict velocities: {ROBOT.coordinates[9]} is wrong by "
+    )
 
 
 def test_velocities_of_zero():
@@ -84,13 +91,17 @@ def test_degrees():
     v[:, 6:], a[:, 6:] = np.rad2deg(v[:, 6:]), np.rad2deg(a[:, 6:])
     told = doubts(clip, v=v, a=a)
     assert len(told) == 2
-    assert all("they are 57.3 times as large, as in degrees; expected radians" in text for text in told)
+    assert all(
+        "they are 57.3 times as large, as in degrees; expected radians" in text for text in told
+    )
 
 
 def test_a_base_in_axes_of_the_world():
     clip = move()
     (told,) = doubts(clip, v=in_world(clip, clip.v))
-    assert told.endswith("; base_vx .. base_vz and base_wx .. base_wz are in axes of the world; expected axes of the base")
+    assert told.endswith(
+        "; base_vx .. base_vz and base_wx .. base_wz are in axes of the world; expected axes of the base"
+    )
     mixed = in_world(clip, clip.v)
     mixed[:, 3:6] = clip.v[:, 3:6]
     (told,) = doubts(clip, v=mixed)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded motions are read as they are."""
 
 import numpy as np
@@ -52,8 +53,12 @@ def test_measured_velocities_and_accelerations_are_the_derivatives():
     clip = load_recorded(recorded("human_id/gait2392_walk_q.csv"), robot)
     found = differentiate(clip)
     inner = slice(2, -2)
-    assert np.sqrt(np.mean((found.v[inner] - clip.v[inner]) ** 2)) < 0.03 * np.sqrt(np.mean(clip.v**2))
-    assert np.sqrt(np.mean((found.a[inner] - clip.a[inner]) ** 2)) < 0.15 * np.sqrt(np.mean(clip.a**2))
+    assert np.sqrt(np.mean((found.v[inner] - clip.v[inner]) ** 2)) < 0.03 * np.sqrt(
+        np.mean(clip.v**2)
+    )
+    assert np.sqrt(np.mean((found.a[inner] - clip.a[inner]) ** 2)) < 0.15 * np.sqrt(
+        np.mean(clip.a**2)
+    )
 
 
 def test_velocity_of_the_talos_walk_moves_its_centre_of_mass():
@@ -73,16 +78,25 @@ def com_of(robot, data, q, v):
 
 
 def test_wrong_robot_is_told_by_name():
-    with pytest.raises(hd.ClipError, match="robot 'human28' has no joints for the columns left_hip_pitch_joint"):
+    with pytest.raises(
+        hd.ClipError, match="robot 'human28' has no joints for the columns left_hip_pitch_joint"
+    ):
         load_recorded(recorded("g1_asap/walk_level1.npz"), hd.load_robot("human28"))
-    with pytest.raises(hd.ClipError, match="has 36 columns without names; a configuration of 'human28' has 35"):
+    with pytest.raises(
+        hd.ClipError, match="has 36 columns without names; a configuration of 'human28' has 35"
+    ):
         load_recorded(recorded("g1_karate/M_Move18.csv"), hd.load_robot("human28"))
 
 
 def test_every_recorded_motion_is_refused_by_name_on_a_robot_it_is_not_for():
     recorded("README.md")
     folders = ("g1_karate", "g1_asap", "talos_walk", "sr1_walk", "teleop_hand", "human_id")
-    motions = [path for folder in folders for path in (DATA / folder).iterdir() if path.suffix in {".csv", ".npz"}]
+    motions = [
+        path
+        for folder in folders
+        for path in (DATA / folder).iterdir()
+        if path.suffix in {".csv", ".npz"}
+    ]
     robot = hd.load_robot("legs12")
     for path in motions:
         with pytest.raises(hd.ClipError, match=path.stem):

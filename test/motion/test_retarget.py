@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A human's motion on a robot."""
 
 import numpy as np
@@ -12,10 +13,22 @@ from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
 from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.motion.retargeted import retarget
 from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
-from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton_map import (
+    SkeletonMap,
+    find_skeleton_map,
+    shipped_skeleton_maps,
+)
 
 NAMES = ("pelvis", "left_hip", "left_knee", "left_ankle", "right_hip", "right_knee", "right_ankle")
-OFFSETS = [[0, 0, 0], [0, 0.1, 0], [0, 0, -0.4], [0, 0, -0.4], [0, -0.1, 0], [0, 0, -0.4], [0, 0, -0.4]]
+OFFSETS = [
+    [0, 0, 0],
+    [0, 0.1, 0],
+    [0, 0, -0.4],
+    [0, 0, -0.4],
+    [0, -0.1, 0],
+    [0, 0, -0.4],
+    [0, 0, -0.4],
+]
 LEGS = Skeleton(NAMES, (-1, 0, 1, 2, 0, 4, 5), np.array(OFFSETS, dtype=float))
 MAP = SkeletonMap("made up", np.eye(3), "zero", {name: name for name in NAMES})
 ROBOT = hd.load_robot("human28")
@@ -45,7 +58,12 @@ def test_made_up_squat_bends_the_knees_as_much_and_moves_no_foot():
     feet = []
     for row, q in enumerate(found.clip.q):
         pin.framesForwardKinematics(ROBOT.model, data, q)
-        feet.append([data.oMf[ROBOT.surfaces[name].frame].translation for name in ("left_foot", "right_foot")])
+        feet.append(
+            [
+                data.oMf[ROBOT.surfaces[name].frame].translation
+                for name in ("left_foot", "right_foot")
+            ]
+        )
         np.testing.assert_allclose(q[ROBOT.joint("left_knee").q], bend[row], atol=0.02)
     assert np.ptp(np.array(feet), axis=0).max() < 2e-3
     np.testing.assert_allclose(np.array(feet)[:, :, 2], 0.0, atol=2e-3)
@@ -74,9 +92,18 @@ def test_skeleton_without_the_joints_of_the_map_is_refused():
     crooked = SkeletonMap("made up", np.eye(3), "zero", {**MAP.points, "chest": "Spine"})
     with pytest.raises(hd.ClipError, match="the skeleton has no joints Spine"):
         retarget(motion, ROBOT, crooked)
-    with pytest.raises(hd.ClipError, match=r"no skeleton map fits \(cmu_bvh, deepmimic\); write one for the joints pelvis, left_hip"):
+    with pytest.raises(
+        hd.ClipError,
+        match=r"no skeleton map fits \(cmu_bvh, deepmimic\); write one for the joints pelvis, left_hip",
+    ):
         find_skeleton_map(LEGS, "squat")
-    flat = SkeletonMotion("squat", Skeleton(LEGS.names, LEGS.parents, 0 * LEGS.offsets), motion.times, 0 * motion.places, motion.turns)
+    flat = SkeletonMotion(
+        "squat",
+        Skeleton(LEGS.names, LEGS.parents, 0 * LEGS.offsets),
+        motion.times,
+        0 * motion.places,
+        motion.turns,
+    )
     with pytest.raises(hd.ClipError, match="have no length"):
         retarget(flat, ROBOT, MAP)
 
@@ -88,7 +115,9 @@ def test_shipped_maps_load():
 
 
 @pytest.mark.parametrize("name", ["human28", "g1"])
-@pytest.mark.parametrize(("file", "ahead", "turned"), [("cmu/16_17.bvh", None, 90.0), ("cmu/02_01.bvh", 0.5, 0.0)])
+@pytest.mark.parametrize(
+    ("file", "ahead", "turned"), [("cmu/16_17.bvh", None, 90.0), ("cmu/02_01.bvh", 0.5, 0.0)]
+)
 def test_recorded_walks(name, file, ahead, turned):
     robot = hd.load_robot(name)
     found = retarget_file(read_bvh(recorded(file)), robot)
@@ -110,7 +139,9 @@ def test_recorded_walks(name, file, ahead, turned):
     lowest = []
     for q in clip.q[::5]:
         pin.framesForwardKinematics(robot.model, data, q)
-        lowest.append(min(float(data.oMf[robot.surfaces[foot].frame].translation[2]) for foot in robot.stance))
+        lowest.append(
+            min(float(data.oMf[robot.surfaces[foot].frame].translation[2]) for foot in robot.stance)
+        )
     assert abs(np.median(lowest)) < 0.03, "the lower foot is on the ground"
 
 
@@ -127,7 +158,9 @@ def test_recorded_kick_of_deepmimic(name):
 def turns_of(robot):
     """Return by how much the base is turned from the resting posture, row by row [rad]."""
     clip = load_recorded(recorded("deepmimic/humanoid3d_punch.txt"), robot)
-    return np.array([np.linalg.norm(pin.difference(robot.model, robot.posture, q)[3:6]) for q in clip.q])
+    return np.array(
+        [np.linalg.norm(pin.difference(robot.model, robot.posture, q)[3:6]) for q in clip.q]
+    )
 
 
 @pytest.mark.parametrize("name", ["icub", "human"])
@@ -144,7 +177,14 @@ def test_arm_that_was_caught_behind_a_limit_is_freed_and_the_jump_is_told():
 
 def test_load_clip_takes_any_format():
     g1 = hd.load_robot("g1")
-    for name, frames in (("g1_karate/B_HandsUp.csv", 442), ("g1_asap/squat_level1.npz", 158), ("deepmimic/humanoid3d_walk.txt", 39)):
+    for name, frames in (
+        ("g1_karate/B_HandsUp.csv", 442),
+        ("g1_asap/squat_level1.npz", 158),
+        ("deepmimic/humanoid3d_walk.txt", 39),
+    ):
         clip = load_recorded(recorded(name), g1)
         assert len(clip) == frames
-    assert "rest: left_wrist_roll_joint" in load_recorded(recorded("g1_asap/squat_level1.npz"), g1).notices[0]
+    assert (
+        "rest: left_wrist_roll_joint"
+        in load_recorded(recorded("g1_asap/squat_level1.npz"), g1).notices[0]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS for a module of tests: on this machine alone, in a domain that hardly anybody else has."""
 
 import random

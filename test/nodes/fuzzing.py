@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of any kind with anything in them: extreme numbers, wrong sizes, names and times that are none; bytes that are no message."""
 
 from array import array
@@ -52,7 +53,11 @@ class Fuzzer:
         if of == "string":
             return list(self.names) if rng.random() < 0.6 else [self._text() for _ in range(size)]
         if of == "double":
-            values = [self._number() for _ in range(size)] if rng.random() < 0.4 else rng.normal(0.0, 3.0, size).tolist()
+            values = (
+                [self._number() for _ in range(size)]
+                if rng.random() < 0.4
+                else rng.normal(0.0, 3.0, size).tolist()
+            )
             return array("d", values)
         if "/" in of:
             return [self.message(find(of)) for _ in range(min(size, 4))]
@@ -68,7 +73,11 @@ class Fuzzer:
 
     def _whole(self, of):
         bits = int("".join(filter(str.isdigit, of)) or 8)
-        low, high = (0, 2**bits) if of.startswith(("u", "octet", "byte")) else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+        low, high = (
+            (0, 2**bits)
+            if of.startswith(("u", "octet", "byte"))
+            else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+        )
         if of in {"octet", "byte"}:
             return bytes([int(self.rng.integers(256))])
         return int(self.rng.integers(max(low, -(2**62)), min(high, 2**62)))

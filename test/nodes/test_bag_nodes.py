@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is said on topics goes into a bag and out of it, byte by byte; the same bag twice makes the same run."""
 
 import threading
@@ -6,8 +7,13 @@ from time import monotonic
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
-pytest.importorskip("rosbags", reason="needs what reads bags: pip install 'humanoid_dynamics[bags]'")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
+pytest.importorskip(
+    "rosbags", reason="needs what reads bags: pip install 'humanoid_dynamics[bags]'"
+)
 
 from rclpy.node import Node  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
@@ -69,9 +75,15 @@ class Turning:
 
 def record_some(path, count=20):
     """Record joint states of the namespace, a latched text, and a topic that nobody asked for."""
-    speaker, recorder = Node("speaker", namespace="/said"), make(RecorderNode, namespace="/said", file=path)
+    speaker, recorder = (
+        Node("speaker", namespace="/said"),
+        make(RecorderNode, namespace="/said", file=path),
+    )
     recorder.start()
-    said = [speaker.create_publisher(JointState, "joint_states", 10), speaker.create_publisher(Float64MultiArray, "private", 10)]
+    said = [
+        speaker.create_publisher(JointState, "joint_states", 10),
+        speaker.create_publisher(Float64MultiArray, "private", 10),
+    ]
     text = speaker.create_publisher(String, "robot_description", LATCHED)
     text.publish(String(data="<robot/>"))
     with Turning(speaker, recorder) as turning:
@@ -82,7 +94,11 @@ def record_some(path, count=20):
             said[0].publish(state)
             said[1].publish(Float64MultiArray(data=[1.0]))
         turning.until(
-            lambda: recorder.counts["/said/joint_states"] == count and recorder.counts["/said/robot_description"] == 1, recorder.tick
+            lambda: (
+                recorder.counts["/said/joint_states"] == count
+                and recorder.counts["/said/robot_description"] == 1
+            ),
+            recorder.tick,
         )
         recorder.release()
     return recorder
@@ -94,7 +110,9 @@ def test_a_status_in_a_message_and_in_a_bag_is_its_value(tmp_path):
     bag = BagFile(tmp_path / "status.mcap")
     bag.write(bag.connect("/status", "std_msgs/msg/String"), 10**9, raw)
     bag.close()
-    assert [message.data for _, message in read_bag(tmp_path / "status.mcap").messages["/status"]] == ["PLAYING"]
+    assert [
+        message.data for _, message in read_bag(tmp_path / "status.mcap").messages["/status"]
+    ] == ["PLAYING"]
 
 
 def test_what_was_said_is_in_the_bag(tmp_path):
@@ -113,7 +131,12 @@ def test_what_was_said_is_in_the_bag(tmp_path):
 def test_what_is_played_is_what_was_said(tmp_path):
     record_some(tmp_path / "run")
     assert (tmp_path / "run" / "metadata.yaml").is_file()
-    names = ["-r", "/said/joint_states:=/again/joint_states", "-r", "/said/robot_description:=/again/robot_description"]
+    names = [
+        "-r",
+        "/said/joint_states:=/again/joint_states",
+        "-r",
+        "/said/robot_description:=/again/robot_description",
+    ]
     player = make(BagPlayerNode, *names, namespace="/again", file=tmp_path / "run", speed=50.0)
     heard, texts = [], []
     listener = Node("listener", namespace="/again")
@@ -127,8 +150,13 @@ def test_what_is_played_is_what_was_said(tmp_path):
         turning.until(pausing.done)
         assert pausing.result().success
         turning.until(lambda: player.status == "PAUSED", player.tick)
-        turning.until(lambda: listener.count_publishers("/again/joint_states") and player._publishers_of_bag, player.tick)
-        turning.until(lambda: player._publishers_of_bag["/said/joint_states"].get_subscription_count())
+        turning.until(
+            lambda: listener.count_publishers("/again/joint_states") and player._publishers_of_bag,
+            player.tick,
+        )
+        turning.until(
+            lambda: player._publishers_of_bag["/said/joint_states"].get_subscription_count()
+        )
         assert heard == []
         player._pause(SetBool.Request(data=False))
         turning.until(lambda: len(heard) == 20 and texts, player.tick)
@@ -144,16 +172,23 @@ def test_a_bag_that_is_none_is_refused(tmp_path):
         player.destroy_node()
 
 
-def test_a_file_that_cannot_be_written_stops_the_recorder_and_not_the_process(tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_written_stops_the_recorder_and_not_the_process(
+    tmp_path, monkeypatch
+):
     def full(*_):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(BagFile, "write", full)
-    speaker, recorder = Node("speaker", namespace="/said"), make(RecorderNode, namespace="/said", file=tmp_path / "run.mcap")
+    speaker, recorder = (
+        Node("speaker", namespace="/said"),
+        make(RecorderNode, namespace="/said", file=tmp_path / "run.mcap"),
+    )
     recorder.start()
     out = speaker.create_publisher(JointState, "joint_states", 10)
     with Turning(speaker, recorder) as turning:
-        turning.until(lambda: out.publish(JointState()) or recorder.status == "FAILED", recorder.tick)
+        turning.until(
+            lambda: out.publish(JointState()) or recorder.status == "FAILED", recorder.tick
+        )
     assert recorder.reason == "no space left on device"
 
 
@@ -161,7 +196,9 @@ def test_a_file_that_cannot_be_written_stops_the_recorder_and_not_the_process(tm
 def reference(tmp_path_factory):
     """A bag of what a player said to a simulated robot."""
     path = tmp_path_factory.mktemp("bag") / "reference.mcap"
-    recorder = make(RecorderNode, file=path, use_sim_time="true", topics=f"[{', '.join(REFERENCES)}]")
+    recorder = make(
+        RecorderNode, file=path, use_sim_time="true", topics=f"[{', '.join(REFERENCES)}]"
+    )
     recorder.start()
     run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", others=[recorder])
     recorder.release()

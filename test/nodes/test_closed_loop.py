@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulator, controller and guard over topics: in this process bit for bit, and as processes of their own from the graph."""
 
 import os
@@ -12,7 +13,10 @@ from time import monotonic
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.node import Node  # noqa: E402
@@ -37,7 +41,11 @@ pytestmark = pytest.mark.usefixtures("ros")
 def test_twice_the_same_is_the_same_to_the_last_bit():
     runs = [run_in_lock_step("human28", 0.2, rate=500.0) for _ in range(2)]
     assert runs[0].digest == runs[1].digest
-    assert runs[0].statuses == {"simulator": "RUNNING", "inverse_dynamics": "STANDING", "effort_guard": "PASSING"}
+    assert runs[0].statuses == {
+        "simulator": "RUNNING",
+        "inverse_dynamics": "STANDING",
+        "effort_guard": "PASSING",
+    }
     assert runs[0].seen == {"STANDING": 100}
     assert abs(runs[0].height) < 1e-4
 
@@ -50,7 +58,10 @@ def test_by_call_it_is_the_same_as_over_topics():
 
 def test_a_motion_begins_at_its_time_however_late_it_comes():
     """The world waits for the motion, and the motion for the clock: what happens hangs on simulated time alone."""
-    runs = [run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", link=link) for link in ("topics", "call", "call")]
+    runs = [
+        run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", link=link)
+        for link in ("topics", "call", "call")
+    ]
     assert len({run.digest for run in runs}) == 1
     assert all(run.seen == {"FOLLOWING": 400} for run in runs)
     assert -0.03 < runs[0].height < -0.003
@@ -121,9 +132,18 @@ def test_ten_minutes_of_standing():
 
 def up(*arguments):
     program = "import sys; from humanoid_dynamics.cli import main; main()"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    }
     command = [sys.executable, "-c", program, "up", *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
@@ -141,13 +161,20 @@ def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     )
     end = monotonic() + 100.0
     pause = threading.Event()
-    awaited = {"effort_guard": "PASSING", "simulator": "RUNNING"}  # the one tells it before the other has taken its first command
-    while monotonic() < end and not all(word in read_logs(tmp_path).get(node, "") for node, word in awaited.items()):
+    awaited = {
+        "effort_guard": "PASSING",
+        "simulator": "RUNNING",
+    }  # the one tells it before the other has taken its first command
+    while monotonic() < end and not all(
+        word in read_logs(tmp_path).get(node, "") for node, word in awaited.items()
+    ):
         pause.wait(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     logs = read_logs(tmp_path)
-    said = [line for line in err.splitlines() if not line.startswith("getting ready: ")]  # told where that takes long
+    said = [
+        line for line in err.splitlines() if not line.startswith("getting ready: ")
+    ]  # told where that takes long
     assert (process.returncode, out, said) == (0, "", []), logs
     assert set(logs) == {"simulator", "effort_guard", "inverse_dynamics", "motion_player"}
     assert "RUNNING" in logs["simulator"], logs
@@ -169,7 +196,9 @@ def test_a_node_that_cannot_start_ends_the_graph_with_its_code(tmp_path):
 
 @pytest.fixture(scope="module")
 def wires():
-    wires = Wires(SimulatorNode, robot="human28", rate=50.0, command_timeout=0.3, pose_rate=5.0).begin()
+    wires = Wires(
+        SimulatorNode, robot="human28", rate=50.0, command_timeout=0.3, pose_rate=5.0
+    ).begin()
     wires.names = list(wires.node.robot.actuated)
     yield wires
     wires.end()
@@ -177,7 +206,10 @@ def wires():
 
 def command(wires, effort=None, names=None):
     names = wires.names if names is None else names
-    message = JointState(name=list(names), effort=[float(x) for x in (np.full(len(names), 1.0) if effort is None else effort)])
+    message = JointState(
+        name=list(names),
+        effort=[float(x) for x in (np.full(len(names), 1.0) if effort is None else effort)],
+    )
     message.header.stamp = wires.now()
     return message
 

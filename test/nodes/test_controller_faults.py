@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of states, references and contacts, one by one, over the real middleware: what the controller says and sends after each."""
 
 import os
@@ -6,7 +7,10 @@ import random
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
@@ -39,7 +43,15 @@ def wires(tmp_path_factory):
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         patch.setitem(os.environ, "ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
         rclpy.init()
-        wires = Wires(InverseDynamicsNode, robot="human28", timeout=0.5, skew=0.05, fade_out_duration=0.2, debounce=0.0, detail_rate=1.0)
+        wires = Wires(
+            InverseDynamicsNode,
+            robot="human28",
+            timeout=0.5,
+            skew=0.05,
+            fade_out_duration=0.2,
+            debounce=0.0,
+            detail_rate=1.0,
+        )
         wires.clock = Clock(wires.node, PERIOD)
         wires.begin()
         robot = wires.node.robot
@@ -56,14 +68,21 @@ def joints(wires, stamp, position=None, velocity=None, names=None):
     names = wires.names if names is None else names
     position = wires.posture if position is None else position
     velocity = np.zeros(len(position)) if velocity is None else velocity
-    message = JointState(name=list(names), position=[float(x) for x in position], velocity=[float(x) for x in velocity])
+    message = JointState(
+        name=list(names),
+        position=[float(x) for x in position],
+        velocity=[float(x) for x in velocity],
+    )
     message.header.stamp = stamp
     return message
 
 
 def base(wires, stamp, pose=None, twist=None):
     return write_odometry(
-        wires.pose if pose is None else np.array(pose), np.zeros(6) if twist is None else twist, stamp, ("odom", "pelvis")
+        wires.pose if pose is None else np.array(pose),
+        np.zeros(6) if twist is None else twist,
+        stamp,
+        ("odom", "pelvis"),
     )
 
 
@@ -72,7 +91,10 @@ def state(wires, stamp=None, **changes):
     stamp = stamp or later(wires)
     wires.out["odom"].publish(base(wires, stamp))
     wires.out["joint_states"].publish(joints(wires, stamp, **changes))
-    wires.wait(lambda: OUT in wires.heard and wires.heard[OUT].header.stamp == stamp, f"what answers the state of {seconds(stamp)} comes")
+    wires.wait(
+        lambda: OUT in wires.heard and wires.heard[OUT].header.stamp == stamp,
+        f"what answers the state of {seconds(stamp)} comes",
+    )
     return wires.heard[OUT]
 
 
@@ -84,7 +106,9 @@ def later(wires):
 
 def load(wires, force=319.0, surfaces=("left_foot", "right_foot")):
     for surface in surfaces:
-        wires.out[f"contact_wrenches/{surface}"].publish(write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), surface))
+        wires.out[f"contact_wrenches/{surface}"].publish(
+            write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), surface)
+        )
         wires.wait(lambda s=surface: felt(wires, s, force), "the force is felt")
 
 
@@ -127,25 +151,64 @@ def with_entry(values, entry):
 
 
 STATES = {
-    "position not a number": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.nan))),
-    "position infinite": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.inf))),
-    "position absurd": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, 1e6))),
-    "velocity not a number": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, np.nan))),
-    "velocity absurd": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, -1e5))),
-    "a position short": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=w.posture[:-1])),
+    "position not a number": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.nan)),
+    ),
+    "position infinite": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.inf)),
+    ),
+    "position absurd": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, 1e6)),
+    ),
+    "velocity not a number": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, np.nan)),
+    ),
+    "velocity absurd": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, -1e5)),
+    ),
+    "a position short": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), position=w.posture[:-1]),
+    ),
     "a velocity short": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=np.zeros(3))),
-    "unknown joints": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)])),
-    "a joint twice": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]])),
+    "unknown joints": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)]),
+    ),
+    "a joint twice": (
+        "STATE_REFUSED",
+        lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]]),
+    ),
     "nothing": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=[], names=[])),
     "joints cut short": ("STATE_REFUSED", lambda w: cut(w, "joint_states", joints(w, w.now()))),
     "base cut short": ("STATE_REFUSED", lambda w: cut(w, "odom", base(w, w.now()))),
     "old joints": ("STATE_SKEWED", lambda w: bad_joints(w, w.now(-1.0))),
     "joints of the future": ("STATE_SKEWED", lambda w: bad_joints(w, w.now(1.0))),
-    "base not a number": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan)))),
-    "base far away": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[1e9, *w.pose[1:]]))),
-    "quaternion of zero": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[*w.pose[:3], 0.0, 0.0, 0.0, 0.0]))),
-    "twist not a number": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, np.nan)))),
-    "twist absurd": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, 1e5)))),
+    "base not a number": (
+        "STATE_REFUSED",
+        lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan))),
+    ),
+    "base far away": (
+        "STATE_REFUSED",
+        lambda w: w.out["odom"].publish(base(w, w.now(), pose=[1e9, *w.pose[1:]])),
+    ),
+    "quaternion of zero": (
+        "STATE_REFUSED",
+        lambda w: w.out["odom"].publish(base(w, w.now(), pose=[*w.pose[:3], 0.0, 0.0, 0.0, 0.0])),
+    ),
+    "twist not a number": (
+        "STATE_REFUSED",
+        lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, np.nan))),
+    ),
+    "twist absurd": (
+        "STATE_REFUSED",
+        lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, 1e5))),
+    ),
     "old base": ("STATE_SKEWED", lambda w: w.out["odom"].publish(base(w, w.now(-1.0)))),
     "base of the future": ("STATE_SKEWED", lambda w: w.out["odom"].publish(base(w, w.now(1.0)))),
 }
@@ -171,7 +234,10 @@ def test_states_that_stop_let_the_torques_fade(wires):
     wires.clock.run(102)
     wires.expect("STATE_STALE")
     largest = np.abs(good).max()
-    wires.wait(lambda: wires.clock.run() or np.abs(wires.heard[OUT].effort).max() < 0.5 * largest, "torques fade")
+    wires.wait(
+        lambda: wires.clock.run() or np.abs(wires.heard[OUT].effort).max() < 0.5 * largest,
+        "torques fade",
+    )
     wires.wait(lambda: wires.clock.run() or not np.any(wires.heard[OUT].effort), "nothing is left")
     state(wires)
     wires.expect("STANDING")
@@ -212,24 +278,39 @@ def test_a_base_that_jumps_moves_nothing_but_the_reference(wires):
     """Teleported by five metres it holds its posture there."""
     good = restart(wires)
     stamp = later(wires)
-    wires.out["odom"].publish(base(wires, stamp, pose=[wires.pose[0] + 5.0, wires.pose[1] - 2.0, *wires.pose[2:]]))
+    wires.out["odom"].publish(
+        base(wires, stamp, pose=[wires.pose[0] + 5.0, wires.pose[1] - 2.0, *wires.pose[2:]])
+    )
     sent = wires.exchange("joint_states", joints(wires, stamp), OUT)
     assert np.abs(np.array(sent.effort) - good).max() < 60.0
 
 
 def reference(wires, shift=0.2, **changes):
     positions = np.array([wires.posture, wires.posture])
-    fields = {"names": wires.names, "times": np.array([0.0, 0.3]), "positions": positions, "velocities": np.zeros_like(positions)} | changes
+    fields = {
+        "names": wires.names,
+        "times": np.array([0.0, 0.3]),
+        "positions": positions,
+        "velocities": np.zeros_like(positions),
+    } | changes
     tables = {name: fields[name] for name in ("positions", "velocities")}
-    return write_joint_trajectory(fields["names"], seconds(wires.now(shift)), fields["times"], tables)
+    return write_joint_trajectory(
+        fields["names"], seconds(wires.now(shift)), fields["times"], tables
+    )
 
 
 def many(points):
-    return {"times": 1e-3 * np.arange(points), "positions": np.zeros((points, 28)), "velocities": np.zeros((points, 28))}
+    return {
+        "times": 1e-3 * np.arange(points),
+        "positions": np.zeros((points, 28)),
+        "velocities": np.zeros((points, 28)),
+    }
 
 
 def base_reference(wires, row):
-    return write_base_trajectory("pelvis", seconds(wires.now(0.2)), np.array([0.0, 0.3]), np.array([row, row], dtype=float))
+    return write_base_trajectory(
+        "pelvis", seconds(wires.now(0.2)), np.array([0.0, 0.3]), np.array([row, row], dtype=float)
+    )
 
 
 def rest(wires):
@@ -239,30 +320,51 @@ def rest(wires):
 REFERENCES = {
     "not a number": lambda w: ("joints", reference(w, positions=np.full((2, 28), np.nan))),
     "velocity infinite": lambda w: ("joints", reference(w, velocities=np.full((2, 28), np.inf))),
-    "beyond the limits of joints": lambda w: ("joints", reference(w, positions=np.full((2, 28), 1e9))),
+    "beyond the limits of joints": lambda w: (
+        "joints",
+        reference(w, positions=np.full((2, 28), 1e9)),
+    ),
     "faster than joints": lambda w: ("joints", reference(w, velocities=np.full((2, 28), 1e3))),
     "more points than are taken": lambda w: ("joints", reference(w, **many(10_000))),
-    "base at the moon": lambda w: ("base", base_reference(w, with_entry(rest(w), 1.0) + 1e8 * (np.arange(13) == 2))),
+    "base at the moon": lambda w: (
+        "base",
+        base_reference(w, with_entry(rest(w), 1.0) + 1e8 * (np.arange(13) == 2)),
+    ),
     "unknown joint": lambda w: ("joints", reference(w, names=["wing", *w.names[1:]])),
     "a joint twice": lambda w: ("joints", reference(w, names=[w.names[1], *w.names[1:]])),
-    "too few positions": lambda w: ("joints", reference(w, positions=np.zeros((2, 5)), velocities=np.zeros((2, 5)))),
+    "too few positions": lambda w: (
+        "joints",
+        reference(w, positions=np.zeros((2, 5)), velocities=np.zeros((2, 5))),
+    ),
     "times that stand still": lambda w: ("joints", reference(w, times=np.array([0.1, 0.1]))),
-    "no points": lambda w: ("joints", write_joint_trajectory(w.names, seconds(w.now()), np.zeros(0), {})),
+    "no points": lambda w: (
+        "joints",
+        write_joint_trajectory(w.names, seconds(w.now()), np.zeros(0), {}),
+    ),
     "base not a number": lambda w: ("base", base_reference(w, with_entry(rest(w), np.nan))),
     "base turned by nothing": lambda w: ("base", base_reference(w, np.zeros(13))),
     "contact nobody has": lambda w: (
         "contacts",
-        write_joint_trajectory(["tail"], seconds(w.now()), np.array([0.0]), {"positions": np.ones((1, 1))}),
+        write_joint_trajectory(
+            ["tail"], seconds(w.now()), np.array([0.0]), {"positions": np.ones((1, 1))}
+        ),
     ),
     "load not a number": lambda w: (
         "contacts",
-        write_joint_trajectory(["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), np.nan)}),
+        write_joint_trajectory(
+            ["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), np.nan)}
+        ),
     ),
     "load below zero": lambda w: (
         "contacts",
-        write_joint_trajectory(["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), -1.0)}),
+        write_joint_trajectory(
+            ["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), -1.0)}
+        ),
     ),
-    "contacts without points": lambda w: ("contacts", write_joint_trajectory(["left_foot"], seconds(w.now()), np.zeros(0), {})),
+    "contacts without points": lambda w: (
+        "contacts",
+        write_joint_trajectory(["left_foot"], seconds(w.now()), np.zeros(0), {}),
+    ),
 }
 
 
@@ -286,7 +388,9 @@ def test_a_reference_that_jumps_is_blended(wires):
     good = restart(wires)
     limits = wires.node.robot.limits
     places = [wires.node.robot.joint(name).q.start for name in wires.names]
-    far = np.clip(np.array([wires.posture, wires.posture]) + 0.8, limits.lower[places], limits.upper[places])
+    far = np.clip(
+        np.array([wires.posture, wires.posture]) + 0.8, limits.lower[places], limits.upper[places]
+    )
     wires.out["reference/joints"].publish(reference(wires, shift=0.01, positions=far))
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     np.testing.assert_allclose(state(wires).effort, good, atol=5.0)
@@ -303,14 +407,30 @@ def test_a_reference_that_stops_is_held(wires):
 def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatch):
     monkeypatch.setattr(heartbeat, "SILENT", 0.2)
     restart(wires)
-    message = write_joint_trajectory(wires.names, seconds(wires.now()), np.array([0.0, 60.0]), {"positions": np.array([wires.posture] * 2)})
+    message = write_joint_trajectory(
+        wires.names,
+        seconds(wires.now()),
+        np.array([0.0, 60.0]),
+        {"positions": np.array([wires.posture] * 2)},
+    )
     wires.out["reference/joints"].publish(message)
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
-    wires.wait(lambda: state(wires) and wires.status == "FOLLOWING", "a sender that never beats is not missed")
+    wires.wait(
+        lambda: state(wires) and wires.status == "FOLLOWING",
+        "a sender that never beats is not missed",
+    )
     wires.out["reference/heartbeat"].publish(Empty())
-    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "HEARTBEAT_LOST", "it is missed")
+    wires.wait(
+        lambda: safe(wires, state(wires)) and wires.status == "HEARTBEAT_LOST", "it is missed"
+    )
     wires.wait(lambda: "no heartbeat from the publisher" in wires.reason, "the reason is told")
-    wires.wait(lambda: wires.out["reference/heartbeat"].publish(Empty()) or (state(wires) and wires.status == "FOLLOWING"), "it is back")
+    wires.wait(
+        lambda: (
+            wires.out["reference/heartbeat"].publish(Empty())
+            or (state(wires) and wires.status == "FOLLOWING")
+        ),
+        "it is back",
+    )
 
 
 def test_a_contact_that_is_lost(wires):
@@ -342,10 +462,17 @@ def test_a_contact_that_never_comes(wires):
         )
     )
     times, loads = loads_of_schedule(schedule, t - 1.0, t + 2.0)
-    message = write_joint_trajectory(schedule.surfaces, t - 1.0, times - times[0], {"positions": loads})
+    message = write_joint_trajectory(
+        schedule.surfaces, t - 1.0, times - times[0], {"positions": loads}
+    )
     wires.out["reference/contacts"].publish(message)
-    wires.wait(lambda: len(wires.node._controller._phases.schedule.intervals) == 3, "the schedule is taken")
-    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "CONTACT_WAITING", "the contact is waited for")
+    wires.wait(
+        lambda: len(wires.node._controller._phases.schedule.intervals) == 3, "the schedule is taken"
+    )
+    wires.wait(
+        lambda: safe(wires, state(wires)) and wires.status == "CONTACT_WAITING",
+        "the contact is waited for",
+    )
     load(wires, surfaces=("right_foot",))
     wires.wait(lambda: safe(wires, state(wires)) and wires.status in WELL, "the contact is there")
 
@@ -353,7 +480,9 @@ def test_a_contact_that_never_comes(wires):
 @pytest.mark.parametrize("force", [np.nan, np.inf, -1e9])
 def test_forces_that_are_none(wires, force):
     restart(wires)
-    wires.out["contact_wrenches/left_foot"].publish(write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), "left_foot"))
+    wires.out["contact_wrenches/left_foot"].publish(
+        write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), "left_foot")
+    )
     assert safe(wires, state(wires))
     load(wires)
     state(wires)

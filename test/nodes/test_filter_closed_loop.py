@@ -1,10 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter before the controller, over topics: the robot stands and does what it is led to, and all statuses are well."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.node import Node  # noqa: E402
@@ -39,7 +43,10 @@ class Operator(Node):
         teleoperation = Teleoperation(load_robot(robot), HANDS)
         self.rise, self.rest = 0.0, float(teleoperation.q[2])
         self.homes = {name: pin.SE3ToXYZQUAT(teleoperation.pose(name)) for name in HANDS}
-        self.out = {name: self.create_publisher(PoseStamped, f"/together/teleop/{name}/pose", 10) for name in HANDS}
+        self.out = {
+            name: self.create_publisher(PoseStamped, f"/together/teleop/{name}/pose", 10)
+            for name in HANDS
+        }
         self.create_subscription(Clock, "/together/clock", self.lead, LATE)
         self.create_subscription(JointState, "/together/joint_states", self.see, LATE)
         self.create_subscription(MultiDOFJointTrajectory, "/together/filtered/base", self.hear, 10)
@@ -91,7 +98,9 @@ def test_hands_that_are_led(state, monkeypatch):
 
 @pytest.mark.slow
 def test_a_squat_through_the_filter():
-    run = run_in_lock_step("human28", 6.5, rate=500.0, motion="squat", follow="motion", patience=200.0)
+    run = run_in_lock_step(
+        "human28", 6.5, rate=500.0, motion="squat", follow="motion", patience=200.0
+    )
     assert run.statuses["dynamics_filter"] == "REFERENCE_ENDED"
     assert "FALLEN" not in run.seen
     assert run.seen["FOLLOWING"] > 2000

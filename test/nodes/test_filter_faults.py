@@ -1,10 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of references and poses, one by one, over the real middleware: what the filter says and sends after each."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -27,7 +31,9 @@ pytestmark = pytest.mark.usefixtures("ros")
 
 
 def make(**parameters):
-    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, publish_lead_time=0.05, **parameters)
+    wires = Wires(
+        DynamicsFilterNode, robot="human28", rate=100.0, publish_lead_time=0.05, **parameters
+    )
     wires.clock = Clock(wires.node, PERIOD)
     wires.begin()
     robot = wires.node.robot
@@ -66,12 +72,19 @@ def joints(wires, *, begin=0.0, times=(0.0, 60.0), names=None, positions=None, v
     names = wires.names if names is None else names
     positions = np.array([wires.posture] * len(times)) if positions is None else positions
     tables = {"positions": positions} | ({} if velocities is None else {"velocities": velocities})
-    return write_joint_trajectory(names, wires.clock.t + begin, np.array(times, dtype=float), tables)
+    return write_joint_trajectory(
+        names, wires.clock.t + begin, np.array(times, dtype=float), tables
+    )
 
 
 def base(wires, *, begin=0.0, times=(0.0, 60.0), row=None):
     row = wires.rest if row is None else row
-    return write_base_trajectory("pelvis", wires.clock.t + begin, np.array(times, dtype=float), np.array([row] * len(times), dtype=float))
+    return write_base_trajectory(
+        "pelvis",
+        wires.clock.t + begin,
+        np.array(times, dtype=float),
+        np.array([row] * len(times), dtype=float),
+    )
 
 
 def take(wires, topic, message):
@@ -97,7 +110,9 @@ def follow(wires):
 
 
 def turned(wires, axis, angle):
-    return np.concatenate((wires.rest[:3], pin.Quaternion(pin.exp3(angle * np.array(axis))).coeffs(), np.zeros(6)))
+    return np.concatenate(
+        (wires.rest[:3], pin.Quaternion(pin.exp3(angle * np.array(axis))).coeffs(), np.zeros(6))
+    )
 
 
 def moved(wires, way):
@@ -115,20 +130,85 @@ def both(wires, value):
 
 
 REFERENCES = {
-    "not a number": ("joints", lambda w: joints(w, positions=both(w, np.nan)), "REFERENCE_REFUSED", "not finite"),
-    "velocity infinite": ("joints", lambda w: joints(w, velocities=both(w, np.inf)), "REFERENCE_REFUSED", "not finite"),
-    "unknown joint": ("joints", lambda w: joints(w, names=["wing", *w.names[1:]]), "REFERENCE_REFUSED", "wing"),
-    "a joint twice": ("joints", lambda w: joints(w, names=[w.names[1], *w.names[1:]]), "REFERENCE_REFUSED", "twice"),
-    "too few positions": ("joints", lambda w: joints(w, positions=np.zeros((2, 5))), "REFERENCE_REFUSED", "shape"),
-    "no points": ("joints", lambda w: joints(w, times=(), positions=np.zeros((0, 28))), "REFERENCE_REFUSED", "shape (0, 0)"),
-    "times that stand still": ("joints", lambda w: joints(w, times=(1.0, 1.0)), "REFERENCE_REFUSED", "do not ascend"),
-    "times that go back": ("joints", lambda w: joints(w, times=(2.0, 1.0)), "REFERENCE_REFUSED", "do not ascend"),
-    "all over": ("joints", lambda w: joints(w, begin=-5.0, times=(0.0, 1.0)), "REFERENCE_STALE", "ended 4.0"),
+    "not a number": (
+        "joints",
+        lambda w: joints(w, positions=both(w, np.nan)),
+        "REFERENCE_REFUSED",
+        "not finite",
+    ),
+    "velocity infinite": (
+        "joints",
+        lambda w: joints(w, velocities=both(w, np.inf)),
+        "REFERENCE_REFUSED",
+        "not finite",
+    ),
+    "unknown joint": (
+        "joints",
+        lambda w: joints(w, names=["wing", *w.names[1:]]),
+        "REFERENCE_REFUSED",
+        "wing",
+    ),
+    "a joint twice": (
+        "joints",
+        lambda w: joints(w, names=[w.names[1], *w.names[1:]]),
+        "REFERENCE_REFUSED",
+        "twice",
+    ),
+    "too few positions": (
+        "joints",
+        lambda w: joints(w, positions=np.zeros((2, 5))),
+        "REFERENCE_REFUSED",
+        "shape",
+    ),
+    "no points": (
+        "joints",
+        lambda w: joints(w, times=(), positions=np.zeros((0, 28))),
+        "REFERENCE_REFUSED",
+        "shape (0, 0)",
+    ),
+    "times that stand still": (
+        "joints",
+        lambda w: joints(w, times=(1.0, 1.0)),
+        "REFERENCE_REFUSED",
+        "do not ascend",
+    ),
+    "times that go back": (
+        "joints",
+        lambda w: joints(w, times=(2.0, 1.0)),
+        "REFERENCE_REFUSED",
+        "do not ascend",
+    ),
+    "all over": (
+        "joints",
+        lambda w: joints(w, begin=-5.0, times=(0.0, 1.0)),
+        "REFERENCE_STALE",
+        "ended 4.0",
+    ),
     "much too late": ("joints", lambda w: joints(w, begin=1e4), "REFERENCE_STALE", "begins in"),
-    "base not a number": ("base", lambda w: base(w, row=spoilt(w.rest, np.nan)), "REFERENCE_REFUSED", "not finite"),
-    "base not of unit length": ("base", lambda w: base(w, row=[*w.rest[:6], 0.5, *w.rest[7:]]), "REFERENCE_REFUSED", "unit length"),
-    "base turned by nothing": ("base", lambda w: base(w, row=np.zeros(13)), "REFERENCE_REFUSED", "unit length"),
-    "old base": ("base", lambda w: base(w, begin=-5.0, times=(0.0, 1.0)), "REFERENCE_STALE", "ended"),
+    "base not a number": (
+        "base",
+        lambda w: base(w, row=spoilt(w.rest, np.nan)),
+        "REFERENCE_REFUSED",
+        "not finite",
+    ),
+    "base not of unit length": (
+        "base",
+        lambda w: base(w, row=[*w.rest[:6], 0.5, *w.rest[7:]]),
+        "REFERENCE_REFUSED",
+        "unit length",
+    ),
+    "base turned by nothing": (
+        "base",
+        lambda w: base(w, row=np.zeros(13)),
+        "REFERENCE_REFUSED",
+        "unit length",
+    ),
+    "old base": (
+        "base",
+        lambda w: base(w, begin=-5.0, times=(0.0, 1.0)),
+        "REFERENCE_STALE",
+        "ended",
+    ),
 }
 
 
@@ -175,7 +255,10 @@ def safe(wires):
     wires.wait(lambda: wires.counts["filtered/certificate"], "a certificate comes")
     residual, cop, friction, pull, *_ = wires.heard["filtered/certificate"].data
     point = wires.heard[OUT].points[0]
-    finite = all(np.isfinite(values).all() for values in (point.positions, point.velocities, wires.heard["filtered/torques"].effort))
+    finite = all(
+        np.isfinite(values).all()
+        for values in (point.positions, point.velocities, wires.heard["filtered/torques"].effort)
+    )
     return finite and residual < 1e-8 and cop > -1e-6 and friction <= 1.0 + 1e-6 and pull < 1e-6
 
 
@@ -226,10 +309,16 @@ def test_hold_and_engage(motion):
 def test_what_it_sends_belongs_together(motion):
     """Stamps are later by the delay, contacts are told once, and the ground bears the weight."""
     follow(motion)
-    motion.wait(lambda: "filtered/contacts" in motion.heard and "filtered/torques" in motion.heard, "all is heard")
+    motion.wait(
+        lambda: "filtered/contacts" in motion.heard and "filtered/torques" in motion.heard,
+        "all is heard",
+    )
     motion.clock.run(1)
     stamp = motion.clock.t + 0.05
-    motion.wait(lambda: abs(seconds(motion.heard[OUT].header.stamp) - stamp) < 1.5 * PERIOD, f"a frame for {stamp} is heard")
+    motion.wait(
+        lambda: abs(seconds(motion.heard[OUT].header.stamp) - stamp) < 1.5 * PERIOD,
+        f"a frame for {stamp} is heard",
+    )
     assert motion.heard["filtered/contacts"].joint_names == ["left_foot", "right_foot"]
     np.testing.assert_array_equal(motion.heard["filtered/contacts"].points[0].positions, 1.0)
     assert motion.heard["filtered/torques"].name == motion.names
@@ -249,12 +338,18 @@ def measured(ros):
 def state(wires, *, shift=0.0, positions=None, pose=None, names=None):
     stamp, names = wires.clock.stamp(shift), wires.names if names is None else names
     positions = wires.posture if positions is None else positions
-    message = JointState(name=names, position=[float(x) for x in positions], velocity=[0.0] * len(positions))
+    message = JointState(
+        name=names, position=[float(x) for x in positions], velocity=[0.0] * len(positions)
+    )
     message.header.stamp = stamp
     live, heard = wires.node.live.state, []
     put = live.observe_joints
     live.observe_joints = lambda *arguments: heard.append(put(*arguments))
-    wires.out["odom"].publish(write_odometry(wires.rest[:7] if pose is None else pose, np.zeros(6), stamp, ("odom", "pelvis")))
+    wires.out["odom"].publish(
+        write_odometry(
+            wires.rest[:7] if pose is None else pose, np.zeros(6), stamp, ("odom", "pelvis")
+        )
+    )
     wires.out["joint_states"].publish(message)
     wires.wait(lambda: heard, "the state is heard")
     live.observe_joints = put
@@ -267,11 +362,17 @@ def follow_measured(wires):
     for _ in range(14):
         state(wires)
         wires.clock.run(10)
-    wires.wait(lambda: state(wires) or wires.clock.run(1) or wires.node.status == "FOLLOWING", "it follows")
+    wires.wait(
+        lambda: state(wires) or wires.clock.run(1) or wires.node.status == "FOLLOWING", "it follows"
+    )
 
 
 STATES = {
-    "position not a number": ({"positions": spoilt(np.zeros(28), np.nan)}, "STATE_REFUSED", "not finite"),
+    "position not a number": (
+        {"positions": spoilt(np.zeros(28), np.nan)},
+        "STATE_REFUSED",
+        "not finite",
+    ),
     "unknown joints": ({"names": [f"x{k}" for k in range(28)]}, "STATE_REFUSED", "no joint"),
     "old": ({"shift": -1.0}, "STATE_REFUSED", "-1.00 s"),
     "of the future": ({"shift": 1.0}, "STATE_REFUSED", "+1.00 s"),
@@ -306,7 +407,10 @@ def test_states_that_stop(measured):
 @pytest.fixture(scope="module")
 def poses(ros):
     wires = make(follow="poses")
-    wires.homes = {name: np.array(pin.SE3ToXYZQUAT(wires.node._poses.teleoperation.pose(name))) for name in wires.node.names("frame")}
+    wires.homes = {
+        name: np.array(pin.SE3ToXYZQUAT(wires.node._poses.teleoperation.pose(name)))
+        for name in wires.node.names("frame")
+    }
     yield wires
     wires.end()
 
@@ -353,13 +457,37 @@ POSES = {
     "teleport": (lambda w: send(w, "left_hand", shifted(w, [0.5, 0.0, 0.6])), "POSE_JUMP"),
     "far away": (lambda w: send(w, "left_hand", shifted(w, [1e6, 0.0, 0.0])), "POSE_JUMP"),
     "flip": (lambda w: send(w, "left_hand", flipped(w)), "POSE_JUMP"),
-    "swapped hands": (lambda w: [send(w, "left_hand", w.homes["right_hand"]), send(w, "right_hand", w.homes["left_hand"])], "POSE_SWAPPED"),
-    "time backwards": (lambda w: send(w, "left_hand", w.homes["left_hand"], shift=-3.0), "TIME_BACK"),
-    "not a number": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.nan)), "POSE_REFUSED"),
-    "infinite": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.inf)), "POSE_REFUSED"),
-    "unnormalised": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 2, 2, 2, 2]), "POSE_REFUSED"),
-    "quaternion of zero": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 0, 0, 0, 0]), "POSE_REFUSED"),
-    "other axes": (lambda w: send(w, "left_hand", w.homes["left_hand"], axes="camera"), "POSE_REFUSED"),
+    "swapped hands": (
+        lambda w: [
+            send(w, "left_hand", w.homes["right_hand"]),
+            send(w, "right_hand", w.homes["left_hand"]),
+        ],
+        "POSE_SWAPPED",
+    ),
+    "time backwards": (
+        lambda w: send(w, "left_hand", w.homes["left_hand"], shift=-3.0),
+        "TIME_BACK",
+    ),
+    "not a number": (
+        lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.nan)),
+        "POSE_REFUSED",
+    ),
+    "infinite": (
+        lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.inf)),
+        "POSE_REFUSED",
+    ),
+    "unnormalised": (
+        lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 2, 2, 2, 2]),
+        "POSE_REFUSED",
+    ),
+    "quaternion of zero": (
+        lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 0, 0, 0, 0]),
+        "POSE_REFUSED",
+    ),
+    "other axes": (
+        lambda w: send(w, "left_hand", w.homes["left_hand"], axes="camera"),
+        "POSE_REFUSED",
+    ),
 }
 
 
@@ -439,7 +567,14 @@ def test_frames_stand_on_the_slope_that_was_told(ros):
 
 
 def test_slope_is_refused_where_poses_lead(ros):
-    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, publish_lead_time=0.05, follow="poses", slope=0.1)
+    wires = Wires(
+        DynamicsFilterNode,
+        robot="human28",
+        rate=100.0,
+        publish_lead_time=0.05,
+        follow="poses",
+        slope=0.1,
+    )
     wires.node.trigger_configure()
     assert "slope: received 0.1 rad, expected 0 rad where follow is 'poses'" in wires.node.reason
     wires.node.destroy_node()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames go out as transforms where tf2_msgs is installed, and as stamped poses, with a word in the log, where it is not."""
 
 import random
@@ -9,7 +10,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from builtin_interfaces.msg import Time  # noqa: E402
 
@@ -19,7 +23,10 @@ from humanoid_dynamics.nodes import frames  # noqa: E402
 from humanoid_dynamics.nodes.frames import FramePublisher, footprint  # noqa: E402
 
 POSES = {"base_link": np.array([1.0, 2.0, 0.9, 0.0, 0.0, np.sin(0.25), np.cos(0.25)])}
-POSES |= {"l_sole": np.array([1.1, 2.1, 0.02, 0.0, 0.0, 0.0, 1.0]), "r_sole": np.array([1.1, 1.9, 0.01, 0.0, 0.0, 0.0, 1.0])}
+POSES |= {
+    "l_sole": np.array([1.1, 2.1, 0.02, 0.0, 0.0, 0.0, 1.0]),
+    "r_sole": np.array([1.1, 1.9, 0.01, 0.0, 0.0, 0.0, 1.0]),
+}
 
 
 @dataclass
@@ -79,14 +86,19 @@ def test_with_tf2_frames_are_transforms(monkeypatch):
     assert (kind, qos) == (Transforms, 100)
     found = {transform.child_frame_id: transform for transform in out.sent[0].transforms}
     assert set(found) == {*POSES, "base_footprint"}
-    assert all((t.header.frame_id, t.header.stamp.sec, t.header.stamp.nanosec) == ("odom", 4, 5) for t in found.values())
+    assert all(
+        (t.header.frame_id, t.header.stamp.sec, t.header.stamp.nanosec) == ("odom", 4, 5)
+        for t in found.values()
+    )
     sole = found["l_sole"].transform
     assert (sole.translation.x, sole.translation.z, sole.rotation.w) == (1.1, 0.02, 1.0)
 
 
 def test_with_tf2_itself(tmp_path):
     """The real messages, where they are installed."""
-    tf2 = pytest.importorskip("tf2_msgs.msg", reason="needs tf2_msgs, which any ROS installation has")
+    tf2 = pytest.importorskip(
+        "tf2_msgs.msg", reason="needs tf2_msgs, which any ROS installation has"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROS_LOG_DIR", str(tmp_path))
         patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
@@ -103,7 +115,9 @@ def test_with_tf2_itself(tmp_path):
 
 def test_the_footprint_is_between_the_feet_and_headed_as_the_base():
     pose = footprint(POSES["base_link"], [POSES["l_sole"], POSES["r_sole"]])
-    np.testing.assert_allclose(pose, [1.1, 2.0, 0.01, 0.0, 0.0, np.sin(0.25), np.cos(0.25)], atol=1e-15)
+    np.testing.assert_allclose(
+        pose, [1.1, 2.0, 0.01, 0.0, 0.0, np.sin(0.25), np.cos(0.25)], atol=1e-15
+    )
     np.testing.assert_allclose(footprint(POSES["base_link"], [])[:3], [1.0, 2.0, 0.0], atol=1e-15)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of commands, one by one, over the real middleware: the first thing the guard sends after each is safe."""
 
 import os
@@ -6,7 +7,10 @@ import random
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
@@ -60,7 +64,10 @@ def send(wires, message):
     """Publish a command, and return what the guard sends from then on."""
     now = wires.clock.t
     wires.out[IN].publish(message)
-    wires.wait(lambda: OUT in wires.heard and abs(seconds(wires.heard[OUT].header.stamp) - now) < 1e-6, f"what is sent at {now} comes")
+    wires.wait(
+        lambda: OUT in wires.heard and abs(seconds(wires.heard[OUT].header.stamp) - now) < 1e-6,
+        f"what is sent at {now} comes",
+    )
     return wires.heard[OUT]
 
 
@@ -115,7 +122,11 @@ def test_bad_command(wires, fault):
 
 @pytest.mark.parametrize(
     ("effort", "expected"),
-    [([1e300, 0.0, 0.0], [100.0, 0.0, 0.0]), ([0.0, -50.001, 0.0], [0.0, -50.0, 0.0]), ([0.0, 0.0, 21.0], [0.0, 0.0, 20.0])],
+    [
+        ([1e300, 0.0, 0.0], [100.0, 0.0, 0.0]),
+        ([0.0, -50.001, 0.0], [0.0, -50.0, 0.0]),
+        ([0.0, 0.0, 21.0], [0.0, 0.0, 20.0]),
+    ],
 )
 def test_too_large_is_cut_and_goes_on(wires, effort, expected):
     arm(wires)
@@ -130,7 +141,10 @@ def test_commands_that_stop(wires):
     assert wires.node.status == "HELD"
     wires.clock.run(2)
     wires.expect("STALE")
-    wires.wait(lambda: seconds(wires.heard[OUT].header.stamp) > wires.clock.t - 1.5 * wires.clock.period, "it goes on sending")
+    wires.wait(
+        lambda: seconds(wires.heard[OUT].header.stamp) > wires.clock.t - 1.5 * wires.clock.period,
+        "it goes on sending",
+    )
     arm(wires)
 
 
@@ -138,13 +152,19 @@ def test_two_nodes_that_send(wires):
     arm(wires)
     other = wires.probe.create_publisher(JointState, IN, 1)
     wires.wait(
-        lambda: send(wires, command(wires)) and (wires.node.tick() or wires.status == "DUPLICATE_PUBLISHER"), "the other one is noticed"
+        lambda: (
+            send(wires, command(wires))
+            and (wires.node.tick() or wires.status == "DUPLICATE_PUBLISHER")
+        ),
+        "the other one is noticed",
     )
     refused = wires.call("rearm")
     assert not refused.success
     assert "2 nodes" in refused.message
     wires.probe.destroy_publisher(other)
-    wires.wait(lambda: wires.node.tick() or wires.node._count_senders() == 1, "the other one is gone")
+    wires.wait(
+        lambda: wires.node.tick() or wires.node._count_senders() == 1, "the other one is gone"
+    )
     wires.node.tick()
     arm(wires)
 
@@ -157,7 +177,13 @@ def test_stop_by_service(wires):
 
 
 @pytest.mark.parametrize(
-    "state", [{"velocity": [np.nan] * 3}, {"velocity": [1.0]}, {"name": ["toe"], "position": [0.0], "velocity": [1.0]}, {"name": []}]
+    "state",
+    [
+        {"velocity": [np.nan] * 3},
+        {"velocity": [1.0]},
+        {"name": ["toe"], "position": [0.0], "velocity": [1.0]},
+        {"name": []},
+    ],
 )
 def test_bad_states_change_nothing_of_the_safe_output(wires, state):
     arm(wires)
@@ -192,7 +218,10 @@ def test_life_cycle_any_number_of_times(wires):
             node.trigger_activate()
     made = len(node._made)
     assert made == len({id(entry[1]) for entry in node._made})
-    wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
+    wires.wait(
+        lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()),
+        "every topic is heard again",
+    )
     arm(wires)
 
 
@@ -210,5 +239,8 @@ def test_life_cycle_by_service_and_what_a_parameter_is(wires):
     (told,) = future.result().descriptors
     assert told.description.startswith("s, 0.001 to 10; Age at which a command is stale")
     assert told.floating_point_range[0].to_value == 10.0
-    wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
+    wires.wait(
+        lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()),
+        "every topic is heard again",
+    )
     arm(wires)

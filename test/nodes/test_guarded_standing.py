@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulator, controller and guard in lock-step: without the controller the robot stands under the guard, and time goes on."""
 
 import threading
@@ -5,7 +6,10 @@ from time import monotonic
 
 import pytest
 
-pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
@@ -19,9 +23,14 @@ SLOW = ["-p", "use_sim_time:=true"]
 
 
 def test_the_controller_is_gone(ros):
-    simulator = SimulatorNode(cli_args=[*BASE, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0"], use_global_arguments=False)
+    simulator = SimulatorNode(
+        cli_args=[*BASE, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0"],
+        use_global_arguments=False,
+    )
     controller = InverseDynamicsNode(cli_args=[*BASE, *SLOW], use_global_arguments=False)
-    guard = EffortGuardNode(cli_args=[*BASE, *SLOW, "-p", "safe_output:=balance_hold"], use_global_arguments=False)
+    guard = EffortGuardNode(
+        cli_args=[*BASE, *SLOW, "-p", "safe_output:=balance_hold"], use_global_arguments=False
+    )
     executor, nodes = make_executor(), [simulator, guard, controller]
     try:
         for node in nodes:
@@ -32,7 +41,9 @@ def test_the_controller_is_gone(ros):
         def run_until(condition, what):
             end = monotonic() + PATIENCE
             while not condition():
-                assert monotonic() < end, f"{what}: {[(node.get_name(), node.status, node.reason) for node in nodes]}"
+                assert monotonic() < end, (
+                    f"{what}: {[(node.get_name(), node.status, node.reason) for node in nodes]}"
+                )
                 threading.Event().wait(0.002)
                 for node in nodes:
                     node.tick()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every launch file, started for real where ROS 2's launch is there and the package is installed."""
 
 import importlib.util
@@ -14,7 +15,9 @@ import pytest
 from humanoid_dynamics.graphs.description import load_graph
 
 pytest.importorskip("launch.actions", reason="needs ROS 2's launch, which pip does not have")
-pytest.importorskip("launch_ros.actions", reason="needs ROS 2's launch_ros, which pip does not have")
+pytest.importorskip(
+    "launch_ros.actions", reason="needs ROS 2's launch_ros, which pip does not have"
+)
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0  # s
@@ -79,12 +82,18 @@ def test_robot_by_argument(environment):
     assert code == 0
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "launch").glob("*.launch.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "launch").glob("*.launch.py")), ids=lambda path: path.name
+)
 def test_every_launch_file_describes_its_graph(path):
     spec = importlib.util.spec_from_file_location("described", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    declared = {entity.name for entity in module.generate_launch_description().entities if hasattr(entity, "default_value")}
+    declared = {
+        entity.name
+        for entity in module.generate_launch_description().entities
+        if hasattr(entity, "default_value")
+    }
     assert declared == set(load_graph(path.name.partition(".")[0]).arguments)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process that was killed is soon forgotten, so that the guard can be armed again."""
 
 import os
@@ -9,7 +10,10 @@ from time import monotonic
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from humanoid_dynamics.graphs.supervisor import PROFILES, local_environment, with_short_lease  # noqa: E402
 
@@ -39,10 +43,16 @@ for wanted in (1, 0):
 
 @pytest.mark.slow
 def test_a_killed_sender_is_forgotten_within_seven_seconds(tmp_path):
-    domain = {"ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)), "ROS_LOG_DIR": str(tmp_path)}
+    domain = {
+        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
+        "ROS_LOG_DIR": str(tmp_path),
+    }
     environment = local_environment() | domain
     processes = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) for code in (SPEAK, COUNT)
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        for code in (SPEAK, COUNT)
     ]
     speaker, listener = processes
     try:

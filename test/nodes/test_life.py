@@ -1,8 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong in a transition is told, and leaves nothing behind."""
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from rclpy.lifecycle import TransitionCallbackReturn  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
@@ -16,7 +20,9 @@ pytestmark = pytest.mark.usefixtures("ros")
 @pytest.fixture
 def guard():
     values = {"joints": ["hip"], "effort_limits": [10.0], "safe_output": "damping"}
-    node = EffortGuardNode(parameter_overrides=[Parameter(name, value=value) for name, value in values.items()])
+    node = EffortGuardNode(
+        parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
+    )
     yield node
     node.destroy_node()
 
@@ -40,7 +46,9 @@ def test_a_transition_that_fails_is_told(guard, monkeypatch, capfd, step, failur
 
 def test_a_node_that_failed_can_be_tried_again(guard, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(guard, "begin", lambda: (_ for _ in ()).throw(HumanoidDynamicsError("not yet")))
+        patch.setattr(
+            guard, "begin", lambda: (_ for _ in ()).throw(HumanoidDynamicsError("not yet"))
+        )
         with pytest.raises(HumanoidDynamicsError, match="not yet"):
             guard.start()
     assert guard.trigger_activate() == TransitionCallbackReturn.SUCCESS

@@ -1,10 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates of the live table: all over the same window."""
 
 from collections import deque
 
 import pytest
 
-pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from humanoid_dynamics.nodes.monitor import WINDOW, count_rate
 

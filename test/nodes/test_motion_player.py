@@ -1,10 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whom a motion waits for, and what those hear who come late."""
 
 from time import monotonic, sleep
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
@@ -28,13 +32,17 @@ class Listener(Node):
 
     def hear(self, message):
         start = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        self.times += [start + p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
+        self.times += [
+            start + p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points
+        ]
 
 
 @pytest.fixture
 def player():
     values = {"robot": "human28", "motion": "squat", "play": True}
-    node = MotionPlayerNode(parameter_overrides=[Parameter(name, value=value) for name, value in values.items()])
+    node = MotionPlayerNode(
+        parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
+    )
     node.start()
     yield node
     node.destroy_node()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot in another simulator, behind the topics of a robot: it is held up through noise, delay and loss that nobody announced."""
 
 import threading
@@ -20,7 +21,16 @@ from humanoid_dynamics.nodes.running import make_executor
 from humanoid_dynamics.nodes.together import spin
 
 UNGUARDED = ["-r", "unguarded/joint_torque_commands:=joint_torque_commands"]
-ARGUMENTS = ["--ros-args", *UNGUARDED, "-r", "__ns:=/other", "-r", "/clock:=/other/clock", "-p", "use_sim_time:=true"]
+ARGUMENTS = [
+    "--ros-args",
+    *UNGUARDED,
+    "-r",
+    "__ns:=/other",
+    "-r",
+    "/clock:=/other/clock",
+    "-p",
+    "use_sim_time:=true",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +55,11 @@ class Loop:
         self.controller = self._make(InverseDynamicsNode, [*common, *more])
         self.nodes = [self.controller]
         if motion:
-            self.nodes.append(self._make(MotionPlayerNode, [*common, "-p", f"motion:={motion}", "-p", "play:=true"]))
+            self.nodes.append(
+                self._make(
+                    MotionPlayerNode, [*common, "-p", f"motion:={motion}", "-p", "play:=true"]
+                )
+            )
         self.seen, self.executor = {}, make_executor()
 
     def _make(self, kind, arguments):
@@ -67,7 +81,9 @@ class Loop:
             self.robot.advance()
             for node in self.nodes:
                 node.tick()
-            self.seen.setdefault(self.controller.status, (round(body.t - BEGIN, 3), self.controller.reason))
+            self.seen.setdefault(
+                self.controller.status, (round(body.t - BEGIN, 3), self.controller.reason)
+            )
             assert body.upright, (body.t - BEGIN, self.seen)
         return body
 
@@ -90,7 +106,9 @@ def test_it_stands(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "seed"), [("human28", 1), ("g1", 2), ("talos_reduced", 3), ("sr1", 4)])
+@pytest.mark.parametrize(
+    ("name", "seed"), [("human28", 1), ("g1", 2), ("talos_reduced", 3), ("sr1", 4)]
+)
 def test_it_stands_for_half_a_minute(name, seed):
     with Loop(name, seed=seed) as loop:
         body = loop.run(0.5)
@@ -124,8 +142,12 @@ def test_pushed_it_comes_back(name, way):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "speed"), [("human28", 0.25), ("g1", 0.2), ("talos_reduced", 0.3)])
-@pytest.mark.parametrize("way", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("name", "speed"), [("human28", 0.25), ("g1", 0.2), ("talos_reduced", 0.3)]
+)
+@pytest.mark.parametrize(
+    "way", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)]
+)
 def test_pushed_hard_it_does_not_fall(name, speed, way):
     """A push that gives the body 0.2 to 0.3 m/s, which its soles alone can hardly take back."""
     with Loop(name) as loop:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter files, configurations and interfaces of the nodes; no ROS needed."""
 
 import xml.etree.ElementTree as ElementTree
@@ -23,9 +24,15 @@ def test_file_is_written_from_the_configuration_and_holds_its_defaults(node):
     text = (FOLDER / f"{node}.yaml").read_text(encoding="utf-8")
     assert text == write_parameter_file(node)
     written = yaml.safe_load(text)[f"/**/{node}"]["ros__parameters"]
-    defaults = {entry.name: entry.default for entry in fields(CONFIGS[node]) if not isinstance(entry.default, tuple)}
+    defaults = {
+        entry.name: entry.default
+        for entry in fields(CONFIGS[node])
+        if not isinstance(entry.default, tuple)
+    }
     assert written == defaults
-    assert [type(value) for value in written.values()] == [type(value) for value in defaults.values()]
+    assert [type(value) for value in written.values()] == [
+        type(value) for value in defaults.values()
+    ]
 
 
 @pytest.mark.parametrize("node", CONFIGS)
@@ -44,7 +51,10 @@ def test_defaults_are_described_and_allowed(node):
 def test_interface_is_complete(node):
     interface = INTERFACES[node]
     assert interface.purpose
-    assert all(topic.qos in QOS and topic.way in {"in", "out"} and topic.content for topic in interface.topics)
+    assert all(
+        topic.qos in QOS and topic.way in {"in", "out"} and topic.content
+        for topic in interface.topics
+    )
     names = [(topic.name, topic.way) for topic in interface.topics]
     assert len(set(names)) == len(names)
     assert {("~/status", "out"), ("/diagnostics", "out")} <= set(names)
@@ -55,13 +65,25 @@ def test_what_one_node_says_another_hears_with_the_same_type():
     kinds = {}
     for interface in INTERFACES.values():
         for topic in interface.topics:
-            assert kinds.setdefault(topic.name, (topic.kind, topic.qos)) == (topic.kind, topic.qos), topic.name
+            assert kinds.setdefault(topic.name, (topic.kind, topic.qos)) == (
+                topic.kind,
+                topic.qos,
+            ), topic.name
 
 
 def test_policy_gives_each_node_what_it_says_and_hears():
     root = ElementTree.fromstring(write_policy().partition("?>")[2])
-    assert [enclave.get("path") for enclave in root.iter("enclave")] == [f"/hd/{node}" for node in INTERFACES]
-    guard = next(profile for profile in root.iter("profile") if profile.get("node") == "effort_guard")
-    said = {topic.text for topics in guard.findall("topics") if topics.get("publish") for topic in topics}
+    assert [enclave.get("path") for enclave in root.iter("enclave")] == [
+        f"/hd/{node}" for node in INTERFACES
+    ]
+    guard = next(
+        profile for profile in root.iter("profile") if profile.get("node") == "effort_guard"
+    )
+    said = {
+        topic.text
+        for topics in guard.findall("topics")
+        if topics.get("publish")
+        for topic in topics
+    }
     assert {"joint_torque_commands", "effort_commands"} <= said
     assert "joint_states" not in said

@@ -1,10 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callbacks of a node that waits awake: in the order in which messages were sent, and all that is no message as well."""
 
 from time import monotonic
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from rclpy.node import Node  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -40,13 +44,23 @@ def test_what_was_said_first_is_heard_first(pair):
     """The last topic of a state is the first that is looked at, and yet handled last; the clock comes before all."""
     node, other, poller = pair
     heard = []
-    node.create_subscription(Clock, "clock_of_test", lambda m: heard.append(("clock", m.clock.sec)), 10)
+    node.create_subscription(
+        Clock, "clock_of_test", lambda m: heard.append(("clock", m.clock.sec)), 10
+    )
     node.create_subscription(Int32, "last", lambda m: heard.append(("last", m.data)), 10)
     node.create_subscription(Int32, "first", lambda m: heard.append(("first", m.data)), 10)
     clock, first, last = (
-        other.create_publisher(kind, name, 10) for kind, name in ((Clock, "clock_of_test"), (Int32, "first"), (Int32, "last"))
+        other.create_publisher(kind, name, 10)
+        for kind, name in ((Clock, "clock_of_test"), (Int32, "first"), (Int32, "last"))
     )
-    until(poller, lambda: clock.get_subscription_count() and first.get_subscription_count() and last.get_subscription_count())
+    until(
+        poller,
+        lambda: (
+            clock.get_subscription_count()
+            and first.get_subscription_count()
+            and last.get_subscription_count()
+        ),
+    )
     for k in range(ROUNDS):
         message = Clock()
         message.clock.sec = k
@@ -68,7 +82,10 @@ def test_services_and_new_subscriptions_work_too(pair):
         return response
 
     node.create_service(Trigger, "serve", serve)
-    client, publisher = other.create_client(Trigger, "serve"), other.create_publisher(String, "new", 10)
+    client, publisher = (
+        other.create_client(Trigger, "serve"),
+        other.create_publisher(String, "new", 10),
+    )
     until(poller, client.service_is_ready)
     client.call_async(Trigger.Request())
     until(poller, lambda: asked == [1])

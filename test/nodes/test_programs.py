@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node says where there is no ROS."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How every node runs and ends, in processes of their own."""
 
 import os
@@ -11,7 +12,10 @@ from time import monotonic
 
 import pytest
 
-pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from humanoid_dynamics.nodes import running
 from humanoid_dynamics.nodes.running import keep_rate
@@ -39,7 +43,11 @@ def start(tmp_path):
             "ROS_LOG_DIR": str(tmp_path),
         }
         command = [sys.executable, "-u", "-c", BEGIN + program]
-        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        started.append(
+            subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+        )
         return started[-1]
 
     yield start
@@ -83,7 +91,9 @@ def test_failing_callback_ends_with_1(start):
 
 
 def test_failing_loop_ends_with_1(start):
-    process = start("def loop(node, stop):\n    keep_rate(100.0, stop, lambda: 1 / 0)\nrun(lambda: Node('node'), loop)")
+    process = start(
+        "def loop(node, stop):\n    keep_rate(100.0, stop, lambda: 1 / 0)\nrun(lambda: Node('node'), loop)"
+    )
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "ZeroDivisionError" in said
@@ -113,7 +123,9 @@ run(lambda: Node('node'), loop)
     assert int(out.split()[0]) <= 3, out
 
 
-@pytest.mark.parametrize(("took", "lost"), [(0.0005, 0), (0.008, 0), (0.0115, 0), (0.013, 5), (0.1, 49)])
+@pytest.mark.parametrize(
+    ("took", "lost"), [(0.0005, 0), (0.008, 0), (0.0115, 0), (0.013, 5), (0.1, 49)]
+)
 def test_ticks_that_are_a_little_late_are_made_up_for(took, lost, monkeypatch):
     """At 500 Hz, by a clock that nothing disturbs, where one tick in a hundred takes longer than its period."""
     clock, stop, times = [0.0], threading.Event(), []
@@ -191,7 +203,11 @@ run(make, lambda node, stop: keep_rate(200.0, stop, lambda: None, node.wait))
 
 @pytest.mark.parametrize(
     ("program", "number"),
-    [("run(compile, None)", signal.SIGINT), (LATER % False, signal.SIGINT), (LATER % True, signal.SIGTERM)],
+    [
+        ("run(compile, None)", signal.SIGINT),
+        (LATER % False, signal.SIGINT),
+        (LATER % True, signal.SIGTERM),
+    ],
     ids=["at the start", "later", "later, busy wait"],
 )
 def test_a_signal_is_heard_while_code_is_compiled(start, program, number):
@@ -212,8 +228,18 @@ def test_a_signal_is_heard_while_kernels_are_compiled(tmp_path):
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_LOG_DIR": str(tmp_path),
     }
-    command = [sys.executable, "-m", "humanoid_dynamics.nodes.programs", "inverse_dynamics", "--ros-args", "-p", "robot:=legs12"]
-    process = subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "humanoid_dynamics.nodes.programs",
+        "inverse_dynamics",
+        "--ros-args",
+        "-p",
+        "robot:=legs12",
+    ]
+    process = subprocess.Popen(
+        command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert "12 joints" in process.stderr.readline()
         threading.Event().wait(0.5)

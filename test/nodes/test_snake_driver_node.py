@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node ``snake_driver`` in a process of its own, over the real middleware: a heading on a topic turns into torques."""
 
 import os
@@ -13,7 +14,10 @@ import pytest
 
 import humanoid_dynamics as hd
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -34,7 +38,9 @@ def bench(tmp_path_factory):
         patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 50)))
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))))
+        patch.setenv(
+            "PYTHONPATH", os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        )
         settings = (
             "--params-file",
             str(ROOT / "config/nodes/snake_driver.yaml"),
@@ -46,7 +52,9 @@ def bench(tmp_path_factory):
             f"fade_out_duration:={DECAY}",
         )
         command = [sys.executable, "-c", PROGRAM, "--ros-args", *settings]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         bench = Bench(process)
         yield bench
         bench.close()
@@ -63,7 +71,9 @@ class Bench:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.commands, self.diagnoses = [], []
-        self.node.create_subscription(JointState, "unguarded/joint_torque_commands", self.commands.append, 100)
+        self.node.create_subscription(
+            JointState, "unguarded/joint_torque_commands", self.commands.append, 100
+        )
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self.diagnoses.append, 100)
         self.states = self.node.create_publisher(JointState, "joint_states", 10)
         self.headings = self.node.create_publisher(Float64, "heading", 10)
@@ -73,7 +83,9 @@ class Bench:
     def wait_for(self, question, what):
         end, due = monotonic() + PATIENCE, 0.0
         while not question():
-            assert monotonic() < end, f"never came: {what}; the node says {self.process.poll()}, {self.reasons()[-3:]}"
+            assert monotonic() < end, (
+                f"never came: {what}; the node says {self.process.poll()}, {self.reasons()[-3:]}"
+            )
             if self.state is not None and monotonic() >= due:
                 self.states.publish(self.state)
                 due = monotonic() + 0.01
@@ -81,16 +93,25 @@ class Bench:
 
     def wait_for_status(self, status, reason=""):
         self.diagnoses.clear()
-        self.wait_for(lambda: any(s == status and reason in r for s, r in self.reasons()), f"{status} {reason}")
+        self.wait_for(
+            lambda: any(s == status and reason in r for s, r in self.reasons()),
+            f"{status} {reason}",
+        )
         self.commands.clear()
         self.wait_for(lambda: len(self.commands) > 2, "commands")
         return np.array(self.commands[-1].effort)
 
     def reasons(self):
-        return [(s.message, {pair.key: pair.value for pair in s.values}["reason"]) for m in self.diagnoses for s in m.status]
+        return [
+            (s.message, {pair.key: pair.value for pair in s.values}["reason"])
+            for m in self.diagnoses
+            for s in m.status
+        ]
 
     def put(self, **positions):
-        self.state = JointState(name=self.names, position=[float(positions.get(name, 0.0)) for name in self.names])
+        self.state = JointState(
+            name=self.names, position=[float(positions.get(name, 0.0)) for name in self.names]
+        )
         self.state.velocity = [0.0] * len(self.names)
 
     def close(self):
@@ -118,12 +139,20 @@ def test_a_heading_on_a_topic_drives_and_faults_do_not(bench):
     bench.diagnoses.clear()
     bench.wait_for(lambda: any(s in MOVING for s, _ in bench.reasons()), "driving")
     bench.commands.clear()
-    bench.wait_for(lambda: any(np.abs(c.effort).max() > 1e-3 for c in bench.commands), "torques that drive")
+    bench.wait_for(
+        lambda: any(np.abs(c.effort).max() > 1e-3 for c in bench.commands), "torques that drive"
+    )
     assert np.isfinite([c.effort for c in bench.commands]).all()
     aims = []
 
     def aim_arrives():
-        aims.extend(float(p.value) for m in bench.diagnoses for s in m.status for p in s.values if p.key == "aim")
+        aims.extend(
+            float(p.value)
+            for m in bench.diagnoses
+            for s in m.status
+            for p in s.values
+            if p.key == "aim"
+        )
         return bool(aims) and abs(aims[-1] - 1.2) < 0.01
 
     bench.wait_for(aim_arrives, "the aim at the heading")
@@ -142,7 +171,9 @@ def test_a_heading_on_a_topic_drives_and_faults_do_not(bench):
 
     bench.state = None
     bench.wait_for_status("STALE")
-    bench.wait_for(lambda: bench.commands and not np.any(bench.commands[-1].effort), "torques faded to zero")
+    bench.wait_for(
+        lambda: bench.commands and not np.any(bench.commands[-1].effort), "torques faded to zero"
+    )
 
     bench.process.send_signal(signal.SIGINT)
     assert bench.process.wait(PATIENCE) == 0

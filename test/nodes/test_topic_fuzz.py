@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Anything at all on every topic: no node ends, and whatever leaves is finite and within limits."""
 
 import os
@@ -7,7 +8,10 @@ from time import monotonic
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from fuzzing import Fuzzer, spoil  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
@@ -58,7 +62,9 @@ def test_nothing_that_comes_ends_a_node_or_leaves_it_unlimited(name):
             if topic:
                 message = fuzzer.message(kinds[topic])
                 with suppress(RuntimeError):  # what is longer than a message can be does not go out
-                    wires.out[topic].publish(spoil(rng, serialize_message(message)) if rng.random() < SPOILT else message)
+                    wires.out[topic].publish(
+                        spoil(rng, serialize_message(message)) if rng.random() < SPOILT else message
+                    )
             if hasattr(wires.node, "tick"):
                 wires.node.tick()
             if count % 50 == 0 and hasattr(wires.node, "_rearm"):
@@ -79,7 +85,10 @@ class Worst:
         self.limits = dict(zip(robot.actuated, limits[robot.actuated_v], strict=True))
         self.share, self.joint, self.broken = 0.0, "", []
         note, self._wires = wires._on_message, wires
-        wires._on_message = lambda topic, message: (self.judge(topic, message), note(topic, message))
+        wires._on_message = lambda topic, message: (
+            self.judge(topic, message),
+            note(topic, message),
+        )
 
     def judge(self, topic, message):
         if topic.endswith("torque_commands"):
@@ -87,7 +96,9 @@ class Worst:
                 share = abs(effort) / self.limits[joint] if np.isfinite(effort) else np.inf
                 if share > self.share:
                     self.share, self.joint = share, joint
-        elif topic.startswith(("joint_states", "odom", "filtered/")) and not all(np.isfinite(value) for value in numbers(message)):
+        elif topic.startswith(("joint_states", "odom", "filtered/")) and not all(
+            np.isfinite(value) for value in numbers(message)
+        ):
             self.broken.append((topic, message))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories read as bytes: the same numbers as ROS reads, whatever the layout, and long ones in no time."""
 
 import contextlib
@@ -6,18 +7,28 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 
 from rclpy.serialization import serialize_message  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory  # noqa: E402
 
 from humanoid_dynamics.nodes.messages import write_base_trajectory, write_joint_trajectory  # noqa: E402
-from humanoid_dynamics.nodes.trajectory_wire import TrajectoryRefusedError, read_base_message, read_joint_message  # noqa: E402
+from humanoid_dynamics.nodes.trajectory_wire import (  # noqa: E402
+    TrajectoryRefusedError,
+    read_base_message,
+    read_joint_message,
+)
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "bc"), ("a", "bc", "defg")])
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 50])
-@pytest.mark.parametrize("fields", [("positions",), ("positions", "velocities"), ("positions", "velocities", "accelerations")])
+@pytest.mark.parametrize(
+    "fields",
+    [("positions",), ("positions", "velocities"), ("positions", "velocities", "accelerations")],
+)
 @pytest.mark.parametrize("frame", ["", "odom"])
 def test_joints_are_read_as_they_were_written(names, points, fields, frame):
     rng = np.random.default_rng(points)
@@ -51,7 +62,9 @@ def ragged():
 
 
 REFUSED = {
-    "too long": write_joint_trajectory(("a",), 0.0, 1e-3 * np.arange(10_000), {"positions": np.zeros((10_000, 1))}),
+    "too long": write_joint_trajectory(
+        ("a",), 0.0, 1e-3 * np.arange(10_000), {"positions": np.zeros((10_000, 1))}
+    ),
     "ragged": ragged(),
     "too many names": JointTrajectory(joint_names=["a"] * 5_000),
 }
@@ -65,10 +78,20 @@ def test_what_is_no_trajectory_is_refused(case):
 
 def test_whatever_bytes_come_nothing_else_is_raised():
     rng = np.random.default_rng(5)
-    joints = bytes(serialize_message(write_joint_trajectory(("a", "b"), 0.0, np.arange(5.0), {"positions": np.ones((5, 2))})))
-    base = bytes(serialize_message(write_base_trajectory("b", 0.0, np.arange(5.0), np.ones((5, 13)))))
+    joints = bytes(
+        serialize_message(
+            write_joint_trajectory(("a", "b"), 0.0, np.arange(5.0), {"positions": np.ones((5, 2))})
+        )
+    )
+    base = bytes(
+        serialize_message(write_base_trajectory("b", 0.0, np.arange(5.0), np.ones((5, 13))))
+    )
     empty = bytes(serialize_message(MultiDOFJointTrajectory()))
-    for data, read in ((joints, read_joint_message), (base, read_base_message), (empty, read_base_message)):
+    for data, read in (
+        (joints, read_joint_message),
+        (base, read_base_message),
+        (empty, read_base_message),
+    ):
         for _ in range(500):
             broken = np.frombuffer(data, np.uint8).copy()
             broken[rng.integers(len(broken), size=3)] = rng.integers(256, size=3)
@@ -85,7 +108,9 @@ def test_a_long_trajectory_costs_little():
     def cost(points):
         table = rng.normal(size=(points, 30))
         fields = dict.fromkeys(("positions", "velocities", "accelerations"), table)
-        data = bytes(serialize_message(write_joint_trajectory(names, 1.0, 0.02 * np.arange(points), fields)))
+        data = bytes(
+            serialize_message(write_joint_trajectory(names, 1.0, 0.02 * np.arange(points), fields))
+        )
         spans = []
         for _ in range(5):
             begin = perf_counter()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's page in a real browser: what a hand drags there arrives on topics."""
 
 import random
@@ -6,7 +7,10 @@ import threading
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
 pytest.importorskip("viser", reason="the page's extra is not installed")
 pytest.importorskip("selenium", reason="selenium is not installed")
 
@@ -19,7 +23,14 @@ from humanoid_dynamics.nodes.messages import read_pose, read_wrench, write_odome
 from humanoid_dynamics.nodes.viewer import ViewerNode
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
-GRIPS = ((0, -15), (0, -25), (12, 3), (20, 6), (-12, 3), (-20, 6))  # pixels from the middle of a gizmo: its handles are small
+GRIPS = (
+    (0, -15),
+    (0, -25),
+    (12, 3),
+    (20, 6),
+    (-12, 3),
+    (-20, 6),
+)  # pixels from the middle of a gizmo: its handles are small
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +40,14 @@ def stage(tmp_path_factory):
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
         rclpy.init()
-        wires = Wires(ViewerNode, robot="human28", port=17471, leads=True, rule="transition_limited")
+        wires = Wires(
+            ViewerNode, robot="human28", port=17471, leads=True, rule="transition_limited"
+        )
         wires.begin()
         wires.poses = []
-        wires.probe.create_subscription(PoseStamped, "teleop/left_hand/pose", wires.poses.append, 10)
+        wires.probe.create_subscription(
+            PoseStamped, "teleop/left_hand/pose", wires.poses.append, 10
+        )
         ended = threading.Event()
         going = threading.Thread(target=go, args=(wires, ended), daemon=True)
         browser = start_browser()
@@ -40,7 +55,9 @@ def stage(tmp_path_factory):
             going.start()
             browser.get(wires.node.page.address)
             wires.wait(lambda: wires.node.page._server.get_clients(), "somebody looks")
-            threading.Event().wait(6.0)  # until a browser without a graphics card has drawn everything
+            threading.Event().wait(
+                6.0
+            )  # until a browser without a graphics card has drawn everything
             yield wires, browser
         finally:
             ended.set()
@@ -53,10 +70,17 @@ def stage(tmp_path_factory):
 def go(wires, ended):
     """Let the robot stand, and the page be drawn."""
     robot = wires.node.robot
-    message = JointState(name=list(robot.actuated), position=[float(robot.posture[robot.joint(name).q.start]) for name in robot.actuated])
+    message = JointState(
+        name=list(robot.actuated),
+        position=[float(robot.posture[robot.joint(name).q.start]) for name in robot.actuated],
+    )
     while not ended.wait(0.1):
         message.header.stamp = wires.now()
-        wires.out["odom"].publish(write_odometry(np.array(robot.posture[:7]), np.zeros(6), message.header.stamp, ("odom", "pelvis")))
+        wires.out["odom"].publish(
+            write_odometry(
+                np.array(robot.posture[:7]), np.zeros(6), message.header.stamp, ("odom", "pelvis")
+            )
+        )
         wires.out["joint_states"].publish(message)
         wires.node.tick()
 
@@ -82,7 +106,9 @@ def test_a_dragged_gizmo_arrives_as_a_pose(stage):
 def test_a_dragged_link_arrives_as_a_push(stage):
     wires, browser = stage
     before = wires.counts["push"]
-    drag(browser, on_screen(browser, wires.node.page, wires.node.session.picture().com), 10, (12, 0))
+    drag(
+        browser, on_screen(browser, wires.node.page, wires.node.session.picture().com), 10, (12, 0)
+    )
     wires.wait(lambda: wires.counts["push"] > before, "a push goes out")
     force, _ = read_wrench(wires.heard["push"])
     assert 5.0 < np.linalg.norm(force) < 1.6 * wires.node.robot.mass * 9.81

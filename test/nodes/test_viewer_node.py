@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page on topics: what comes is drawn, what is wished goes out, and what makes no sense changes nothing."""
 
 import random
@@ -7,8 +8,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
-page = pytest.importorskip("humanoid_dynamics.viewer.page", reason="the page's extra is not installed")
+rclpy = pytest.importorskip(
+    "rclpy",
+    reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation",
+)
+page = pytest.importorskip(
+    "humanoid_dynamics.viewer.page", reason="the page's extra is not installed"
+)
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rcl_interfaces.msg import SetParametersResult  # noqa: E402
@@ -30,11 +36,29 @@ def wires(tmp_path_factory):
         patch.setattr(page.Page, "watched", True)
         rclpy.init()
         asked = []
-        wires = Wires(ViewerNode, robot="human28", port=17401, simple=True, leads=True, rule="transition_limited", connections=["grip"])
+        wires = Wires(
+            ViewerNode,
+            robot="human28",
+            port=17401,
+            simple=True,
+            leads=True,
+            rule="transition_limited",
+            connections=["grip"],
+        )
         wires.asked = asked
-        for name, kind in {"pause": SetBool, "step": Trigger, "reset": Trigger, "connect/grip": Trigger, "cut/grip": Trigger}.items():
-            wires.probe.create_service(kind, f"simulator/{name}", lambda q, a, n=name: answer(asked, n, q, a))
-        wires.probe.create_service(SetParameters, "inverse_dynamics/set_parameters", lambda q, a: choose(asked, q, a))
+        for name, kind in {
+            "pause": SetBool,
+            "step": Trigger,
+            "reset": Trigger,
+            "connect/grip": Trigger,
+            "cut/grip": Trigger,
+        }.items():
+            wires.probe.create_service(
+                kind, f"simulator/{name}", lambda q, a, n=name: answer(asked, n, q, a)
+            )
+        wires.probe.create_service(
+            SetParameters, "inverse_dynamics/set_parameters", lambda q, a: choose(asked, q, a)
+        )
         wires.begin()
         wires.posture = wires.node.robot.posture
         wires.names = list(wires.node.robot.actuated)
@@ -60,7 +84,10 @@ def show(wires, height=0.0, shift=0.0):
     pose = np.array(robot.posture[:7])
     pose[2] += height
     wires.out["odom"].publish(write_odometry(pose, np.zeros(6), stamp, ("odom", "pelvis")))
-    message = JointState(name=wires.names, position=[float(robot.posture[robot.joint(name).q.start]) for name in wires.names])
+    message = JointState(
+        name=wires.names,
+        position=[float(robot.posture[robot.joint(name).q.start]) for name in wires.names],
+    )
     message.header.stamp = stamp
     t = wires.node.session.t
     wires.out["joint_states"].publish(message)
@@ -86,16 +113,27 @@ def test_a_state_and_forces_are_drawn(wires):
     com = np.array(pin.centerOfMass(wires.node.robot.model, wires.node.robot.data(), wires.posture))
     np.testing.assert_allclose(picture.com, com + np.array([0.0, 0.0, 0.1]), atol=1e-9)
     assert picture.forces.shape == (2, 2, 3)
-    np.testing.assert_allclose(picture.forces[:, 1] - picture.forces[:, 0], [[0.0, 0.0, 0.3]] * 2, atol=1e-9)
-    soles = [wires.node.session._data.oMf[wires.node.robot.surfaces[foot].frame] for foot in ("left_foot", "right_foot")]
-    np.testing.assert_allclose(picture.forces[:, 1], [sole.act(np.array([0.0, 0.02, 0.0])) for sole in soles], atol=1e-9)
+    np.testing.assert_allclose(
+        picture.forces[:, 1] - picture.forces[:, 0], [[0.0, 0.0, 0.3]] * 2, atol=1e-9
+    )
+    soles = [
+        wires.node.session._data.oMf[wires.node.robot.surfaces[foot].frame]
+        for foot in ("left_foot", "right_foot")
+    ]
+    np.testing.assert_allclose(
+        picture.forces[:, 1], [sole.act(np.array([0.0, 0.02, 0.0])) for sole in soles], atol=1e-9
+    )
     assert picture.numbers["normal force, left_foot [N]"] == 300.0
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_forces_that_are_none_are_not_drawn(wires, number):
-    wires.out["contact_wrenches/left_foot"].publish(write_wrench(np.full(3, number), np.zeros(3), wires.now(), "left_foot"))
-    wires.wait(lambda: not np.isfinite(wires.node.session.wrenches["left_foot"]).all(), "it is heard")
+    wires.out["contact_wrenches/left_foot"].publish(
+        write_wrench(np.full(3, number), np.zeros(3), wires.now(), "left_foot")
+    )
+    wires.wait(
+        lambda: not np.isfinite(wires.node.session.wrenches["left_foot"]).all(), "it is heard"
+    )
     assert np.isfinite(wires.node.session.picture().forces).all()
 
 
@@ -103,7 +141,9 @@ def test_a_drag_is_a_push_again_and_again_until_it_is_let_go(wires):
     show(wires)
     body, force, point = "pelvis", np.array([30.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.2])
     before = wires.counts["push"]
-    wish(wires, lambda session: session.pull(body, point, 1e-5 * force))  # where a drag begins, it has no length yet
+    wish(
+        wires, lambda session: session.pull(body, point, 1e-5 * force)
+    )  # where a drag begins, it has no length yet
     show(wires, shift=0.1)
     wish(wires, lambda session: session.pull(body, point, force))
     wires.wait(lambda: wires.counts["push"] == before + 1, "a push goes out")
@@ -123,8 +163,13 @@ def test_a_gizmo_is_a_pose(wires):
     heard = []
     from geometry_msgs.msg import PoseStamped
 
-    subscription = wires.probe.create_subscription(PoseStamped, "teleop/left_hand/pose", heard.append, 10)
-    wires.wait(lambda: wires.node.out("teleop/<frame>/pose", "left_hand").get_subscription_count(), "it is connected")
+    subscription = wires.probe.create_subscription(
+        PoseStamped, "teleop/left_hand/pose", heard.append, 10
+    )
+    wires.wait(
+        lambda: wires.node.out("teleop/<frame>/pose", "left_hand").get_subscription_count(),
+        "it is connected",
+    )
     X = wires.node.session.offer.frames["left_hand"].copy()
     X.translation[2] += 0.1
     wish(wires, lambda session: session.lead("left_hand", X))
@@ -141,7 +186,10 @@ WISHES = {
     "reset": (lambda session: session.reset(), ("reset", None)),
     "cut": (lambda session: session.switch("grip", False), ("cut/grip", None)),
     "connect": (lambda session: session.switch("grip", True), ("connect/grip", None)),
-    "rule": (lambda session: session.choose_rule("minimum_torque_limited"), ("rule", "minimum_torque_limited")),
+    "rule": (
+        lambda session: session.choose_rule("minimum_torque_limited"),
+        ("rule", "minimum_torque_limited"),
+    ),
 }
 
 
@@ -180,7 +228,10 @@ def test_what_makes_no_sense_changes_nothing(wires, name):
 
 def test_troubles_of_nodes_are_told(wires):
     status = DiagnosticStatus(
-        level=DiagnosticStatus.WARN, name="/effort_guard", message="stale", values=[KeyValue(key="reason", value="late")]
+        level=DiagnosticStatus.WARN,
+        name="/effort_guard",
+        message="stale",
+        values=[KeyValue(key="reason", value="late")],
     )
     wires.out["/diagnostics"] = wires.probe.create_publisher(DiagnosticArray, "/diagnostics", 10)
     wires.wait(lambda: wires.out["/diagnostics"].get_subscription_count() >= 2, "it is connected")

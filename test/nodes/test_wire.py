@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages as bytes: what is read and written in place is what ROS reads and writes."""
 
 import numpy as np
@@ -12,7 +13,13 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from humanoid_dynamics.nodes.messages import doubles, write_efforts, write_joint_state, write_odometry, write_wrench
+from humanoid_dynamics.nodes.messages import (
+    doubles,
+    write_efforts,
+    write_joint_state,
+    write_odometry,
+    write_wrench,
+)
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, NumbersReader, OdometryReader, mark
 
 STAMP = Time(sec=3, nanosec=4)
@@ -25,7 +32,10 @@ def test_joint_states_of_any_shape_are_read():
         fields = [rng.normal(size=rng.integers(0, 5)) for _ in range(3)]
         position, velocity, effort = (doubles(field) for field in fields)
         message = JointState(name=names, position=position, velocity=velocity, effort=effort)
-        message.header.frame_id, message.header.stamp = "f" * rng.integers(0, 6), Time(sec=k, nanosec=5 * k)
+        message.header.frame_id, message.header.stamp = (
+            "f" * rng.integers(0, 6),
+            Time(sec=k, nanosec=5 * k),
+        )
         for _ in range(2):
             found = reader.read(serialize_message(message))
             assert found[0] == names
@@ -35,14 +45,24 @@ def test_joint_states_of_any_shape_are_read():
 
 
 def test_odometry_and_wrenches_are_read():
-    rng, odometry, wrench = np.random.default_rng(1), OdometryReader(), NumbersReader(WrenchStamped, 1, 6)
+    rng, odometry, wrench = (
+        np.random.default_rng(1),
+        OdometryReader(),
+        NumbersReader(WrenchStamped, 1, 6),
+    )
     for k in range(100):
-        pose, twist, words = rng.normal(size=7), rng.normal(size=6), ("w" * rng.integers(0, 6), "b" * rng.integers(0, 6))
+        pose, twist, words = (
+            rng.normal(size=7),
+            rng.normal(size=6),
+            ("w" * rng.integers(0, 6), "b" * rng.integers(0, 6)),
+        )
         found = odometry.read(serialize_message(write_odometry(pose, twist, Time(sec=k), words)))
         np.testing.assert_array_equal(found[0], pose)
         np.testing.assert_array_equal(found[1], twist)
         assert found[2] == k * 10**9
-        numbers, stamp = wrench.read(serialize_message(write_wrench(twist[:3], twist[3:], Time(nanosec=k), words[0])))
+        numbers, stamp = wrench.read(
+            serialize_message(write_wrench(twist[:3], twist[3:], Time(nanosec=k), words[0]))
+        )
         np.testing.assert_array_equal(numbers, twist)
         assert stamp == k
 
@@ -68,7 +88,9 @@ def test_bytes_that_are_no_message_are_none_and_leave_the_next_one_alone():
             assert found is None or len(found) == 5
         else:
             assert found[0] == list(theirs.name)
-            for ours, field in zip(found[1:4], (theirs.position, theirs.velocity, theirs.effort), strict=True):
+            for ours, field in zip(
+                found[1:4], (theirs.position, theirs.velocity, theirs.effort), strict=True
+            ):
                 np.testing.assert_array_equal(ours, field)
         again = reader.read(good)
         assert again[0] == names
@@ -80,9 +102,15 @@ def test_bytes_that_are_no_message_are_none_and_leave_the_next_one_alone():
 def test_bytes_that_are_no_numbers_are_none_and_leave_the_next_one_alone(kind):
     rng, pose, twist = np.random.default_rng(4), np.arange(7.0), np.arange(6.0)
     if kind is Odometry:
-        reader, good = OdometryReader(), serialize_message(write_odometry(pose, twist, STAMP, ("odom", "pelvis")))
+        reader, good = (
+            OdometryReader(),
+            serialize_message(write_odometry(pose, twist, STAMP, ("odom", "pelvis"))),
+        )
     else:
-        reader, good = NumbersReader(kind, 1, 6), serialize_message(write_wrench(twist[:3], twist[3:], STAMP, "left_foot"))
+        reader, good = (
+            NumbersReader(kind, 1, 6),
+            serialize_message(write_wrench(twist[:3], twist[3:], STAMP, "left_foot")),
+        )
     read = 0
     for _ in range(1500):
         data = spoil(rng, good)
@@ -99,15 +127,26 @@ def test_bytes_that_are_no_numbers_are_none_and_leave_the_next_one_alone(kind):
 
 def test_forms_are_what_ros_writes():
     rng, names = np.random.default_rng(2), [f"joint_{k}" for k in range(28)]
-    p, v, pose, twist = rng.normal(size=28), rng.normal(size=28), rng.normal(size=7), rng.normal(size=6)
+    p, v, pose, twist = (
+        rng.normal(size=28),
+        rng.normal(size=28),
+        rng.normal(size=7),
+        rng.normal(size=6),
+    )
     still = Time()
     form = Form(write_joint_state(names, mark(0, 28), mark(1, 28), still), 28, 28)
-    assert deserialize_message(form.write(STAMP, p, v), JointState) == write_joint_state(names, p, v, STAMP)
+    assert deserialize_message(form.write(STAMP, p, v), JointState) == write_joint_state(
+        names, p, v, STAMP
+    )
     form = Form(write_efforts(names, mark(0, 28), still), 28)
     for tau in (p, v):
-        assert deserialize_message(form.write(STAMP, tau), JointState) == write_efforts(names, tau, STAMP)
+        assert deserialize_message(form.write(STAMP, tau), JointState) == write_efforts(
+            names, tau, STAMP
+        )
     form = Form(write_odometry(mark(0, 7), mark(1, 6), still, ("odom", "pelvis")), 7, 6)
-    assert deserialize_message(form.write(STAMP, pose, twist), Odometry) == write_odometry(pose, twist, STAMP, ("odom", "pelvis"))
+    assert deserialize_message(form.write(STAMP, pose, twist), Odometry) == write_odometry(
+        pose, twist, STAMP, ("odom", "pelvis")
+    )
 
 
 def test_other_byte_orders_are_left_to_ros():

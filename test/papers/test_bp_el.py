@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper, section 3.1: Euler-Lagrange equations and their reductions; one test for each item, misprints as negative controls."""
 
 import re
@@ -6,7 +7,16 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from steps import DOUBLE, R1, chain_at, other_gait, pinocchio_chain, random_body, random_chain, relative
+from steps import (
+    DOUBLE,
+    R1,
+    chain_at,
+    other_gait,
+    pinocchio_chain,
+    random_body,
+    random_chain,
+    relative,
+)
 from trees import build_robot
 
 import humanoid_dynamics as hd
@@ -24,7 +34,12 @@ from humanoid_dynamics.biped.lagrange import (
     compute_joint_rates,
     solve_open_chain,
 )
-from humanoid_dynamics.biped.recursion import FRONT_SIGN, build_legs, compute_serial_torques, solve_hip_wrench
+from humanoid_dynamics.biped.recursion import (
+    FRONT_SIGN,
+    build_legs,
+    compute_serial_torques,
+    solve_hip_wrench,
+)
 from humanoid_dynamics.biped.reduction import (
     REDUCTIONS,
     build_reduced_equations,
@@ -41,14 +56,22 @@ from humanoid_dynamics.vdc.inverse import solve_subsystems
 from humanoid_dynamics.vdc.joint import JointParameters, build_joint_regressor, compute_friction
 
 BODY = R1.parameters.body
-INSTANTS = [("DSP1", "rear", "heel", t) for t in DOUBLE["DSP1"]] + [("DSP2", "front", "toe", t) for t in DOUBLE["DSP2"]]
+INSTANTS = [("DSP1", "rear", "heel", t) for t in DOUBLE["DSP1"]] + [
+    ("DSP2", "front", "toe", t) for t in DOUBLE["DSP2"]
+]
 
 
 def christoffel(body, q, dq):
     """C_ij = sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) q'_k / 2, derivatives by complex steps."""
     step = 1e-30
-    dM = np.array([build_mass_matrix(body, q + 1j * step * np.eye(6)[k]).imag / step for k in range(6)])
-    return 0.5 * (np.einsum("kij,k->ij", dM, dq) + np.einsum("jik,k->ij", dM, dq) - np.einsum("ijk,k->ij", dM, dq))
+    dM = np.array(
+        [build_mass_matrix(body, q + 1j * step * np.eye(6)[k]).imag / step for k in range(6)]
+    )
+    return 0.5 * (
+        np.einsum("kij,k->ij", dM, dq)
+        + np.einsum("jik,k->ij", dM, dq)
+        - np.einsum("ijk,k->ij", dM, dq)
+    )
 
 
 def differentiate(function, t, h=2e-4):
@@ -60,7 +83,11 @@ def differentiate(function, t, h=2e-4):
 def double_support(phase, t, gait=R1):
     base, tip = {"DSP1": ("rear", "heel"), "DSP2": ("front", "toe")}[phase]
     chain = chain_at(gait, t, base)
-    return chain, build_terms(gait.parameters.body, chain), build_tip_constraint(gait.parameters.body, chain, tip)
+    return (
+        chain,
+        build_terms(gait.parameters.body, chain),
+        build_tip_constraint(gait.parameters.body, chain, tip),
+    )
 
 
 # BP-1: equations (1)-(3)
@@ -70,10 +97,19 @@ def double_support(phase, t, gait=R1):
 def test_eq_1_from_energies(seed):
     """Christoffel symbols and the gradient of the potential energy give C and g; kinetic energy is q' M q'/2."""
     body, chain = random_body(seed), random_chain(seed)
-    assert np.abs(build_coriolis_matrix(body, chain.q, chain.dq) - christoffel(body, chain.q, chain.dq)).max() < 1e-13
+    assert (
+        np.abs(
+            build_coriolis_matrix(body, chain.q, chain.dq) - christoffel(body, chain.q, chain.dq)
+        ).max()
+        < 1e-13
+    )
     h = 1e-6
     gradient = [
-        (compute_energy(body, chain.q + h * e, chain.dq)[1] - compute_energy(body, chain.q - h * e, chain.dq)[1]) / (2 * h)
+        (
+            compute_energy(body, chain.q + h * e, chain.dq)[1]
+            - compute_energy(body, chain.q - h * e, chain.dq)[1]
+        )
+        / (2 * h)
         for e in np.eye(6)
     ]
     assert np.abs(build_gravity_vector(body, chain.q) - gradient).max() < 1e-8
@@ -118,7 +154,9 @@ def test_eq_3_friction():
     chain = chain_at(R1, 0.3)
     joint = JointParameters(*np.full((6, 6), 0.3))
     tau_f = compute_friction(joint, compute_joint_rates(chain.dq))
-    with_friction, without = (solve_open_chain(build_terms(BODY, chain, friction)) for friction in (tau_f, None))
+    with_friction, without = (
+        solve_open_chain(build_terms(BODY, chain, friction)) for friction in (tau_f, None)
+    )
     assert np.abs(with_friction - without - tau_f).max() < 1e-12
 
 
@@ -159,7 +197,12 @@ def test_property_3_linear_in_parameters(seed):
     rows = build_joint_regressor(joint, rates, rates, np.zeros(6))
     friction = TORQUE_MAP @ np.hstack([np.diag(rows[:, k]) for k in range(5)])
     left = build_terms(body, chain, compute_friction(joint, rates)).left
-    assert np.abs(np.hstack((Y, friction)) @ np.concatenate((alpha, joint.as_matrix().T.ravel())) - left).max() < 1e-12
+    assert (
+        np.abs(
+            np.hstack((Y, friction)) @ np.concatenate((alpha, joint.as_matrix().T.ravel())) - left
+        ).max()
+        < 1e-12
+    )
     model = pinocchio_chain(body)
     q, v, a = (relative(values) for values in (chain.q, chain.dq, chain.ddq))
     theirs = TORQUE_MAP @ pin.computeJointTorqueRegressor(model, model.createData(), q, v, a)
@@ -178,11 +221,16 @@ def test_eq_7_9_tip_on_the_ground(phase, base, tip, t):
     assert rate < 1e-14
     assert acceleration < 1e-13
     assert constraint.p[1] == pytest.approx(-BODY.ankle_height, abs=1e-14)
-    assert constraint.p[0] == pytest.approx(0.35 - BODY.heel if tip == "heel" else BODY.toe - 0.35, abs=1e-14)
+    assert constraint.p[0] == pytest.approx(
+        0.35 - BODY.heel if tip == "heel" else BODY.toe - 0.35, abs=1e-14
+    )
     h = 1e-6
 
     def moved(dq):
-        there, back = (build_tip_constraint(BODY, type(chain)(chain.q + x * dq, chain.dq, chain.ddq), tip) for x in (h, -h))
+        there, back = (
+            build_tip_constraint(BODY, type(chain)(chain.q + x * dq, chain.dq, chain.ddq), tip)
+            for x in (h, -h)
+        )
         return there, back
 
     for i, e in enumerate(np.eye(6)):
@@ -275,7 +323,12 @@ def test_eq_16_derivative_of_the_basis():
         found = reduce_constraint(constraint.J, method)
         u, du = find_rates(found, constraint.J_rate, chain.dq, chain.ddq)
         assert np.abs(found.F @ u - chain.dq).max() < 1e-13
-        assert np.abs(found.F @ du + differentiate_basis(found, constraint.J_rate) @ u - chain.ddq).max() < 1e-12
+        assert (
+            np.abs(
+                found.F @ du + differentiate_basis(found, constraint.J_rate) @ u - chain.ddq
+            ).max()
+            < 1e-12
+        )
 
 
 @pytest.mark.parametrize(("phase", "base", "tip", "t"), INSTANTS)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper: the reference step, its phases, all its torques, and what is refused."""
 
 import numpy as np
@@ -36,7 +37,8 @@ APPENDIX = """
 1.10 SSP_NEXT force_transition -0.600850 3.235994 -6.713299 -23.924132  89.524745  -7.888316
 """
 ROWS = [
-    (float(t), phase, rule, np.array(tau, dtype=float)) for t, phase, rule, *tau in (line.split() for line in APPENDIX.split("\n") if line)
+    (float(t), phase, rule, np.array(tau, dtype=float))
+    for t, phase, rule, *tau in (line.split() for line in APPENDIX.split("\n") if line)
 ]
 
 
@@ -55,7 +57,11 @@ def test_state_of_the_reference_gait():
     theta = [0, 0.965249, 1.780336, 1.518436, 2.212213, 1.442355, 0.043633]
     rate = [0, -0.256680, -0.705261, 0, -0.350416, -0.453311, -1.022654]
     acceleration = [0, 0.720467, -0.620796, 0, -0.713055, 0.386958, 0]
-    for found, printed in ((motion.theta, theta), (motion.rate, rate), (motion.acceleration, acceleration)):
+    for found, printed in (
+        (motion.theta, theta),
+        (motion.rate, rate),
+        (motion.acceleration, acceleration),
+    ):
         assert np.abs(found - printed).max() < 6e-7
 
 
@@ -81,9 +87,13 @@ def test_zero_moment_point(t, base, zmp):
 
 
 def test_phases_of_a_step():
-    assert [find_phase(t, TIMES).name for t in (0.0, 0.599, 0.6, 0.759, 0.76, 0.92, 1.5)] == ["SSP", "SSP", "DSP1", "DSP1", "DSP2"] + [
-        "SSP_NEXT"
-    ] * 2
+    assert [find_phase(t, TIMES).name for t in (0.0, 0.599, 0.6, 0.759, 0.76, 0.92, 1.5)] == [
+        "SSP",
+        "SSP",
+        "DSP1",
+        "DSP1",
+        "DSP2",
+    ] + ["SSP_NEXT"] * 2
     for share, t in ((0.0, 0.3), (1.0, 1.2)):
         answer = compute_step_torques(STEP, t)
         assert answer.share == share

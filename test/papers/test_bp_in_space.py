@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper in three dimensions: many contacts, shares of a wrench, phases, feet that land without impact."""
 
 import numpy as np
@@ -33,7 +34,11 @@ def on_stairs(robot, seed):
     rng = np.random.default_rng(seed)
     q = np.array(robot.posture)
     q[3:7] = [0.0, 0.0, 0.0, 1.0]
-    above = [joint for joint in robot.joints[1:] if not any(part in joint.name for part in ("hip", "knee", "ankle"))]
+    above = [
+        joint
+        for joint in robot.joints[1:]
+        if not any(part in joint.name for part in ("hip", "knee", "ankle"))
+    ]
     for joint in above:
         q[joint.q] += 0.4 * rng.standard_normal(joint.q.stop - joint.q.start)
     for side, hip, knee in (("left", -0.3, 0.5), ("right", -0.8, 1.3)):
@@ -48,7 +53,12 @@ def on_stairs(robot, seed):
 def test_freedom_of_choice(human28, comparison):
     """Rank of the contact rows less six: one foot none, two feet six, a hand six more; a sole and a heel edge five."""
     state, zero = hd.State.at_rest(human28), np.zeros(human28.nv)
-    for names, freedom in ((FEET[:1], 0), (FEET, 6), ((*FEET, "right_palm"), 12), ((*FEET, "right_palm", "left_palm"), 18)):
+    for names, freedom in (
+        (FEET[:1], 0),
+        (FEET, 6),
+        ((*FEET, "right_palm"), 12),
+        ((*FEET, "right_palm", "left_palm"), 18),
+    ):
         certificate = hd.inverse_dynamics(human28, state, zero, names).certificate
         assert (certificate.rank, certificate.redundancy) == (6, freedom)
     step = comparison.step
@@ -65,7 +75,9 @@ def test_parallel_split(human28, seed, names, compiled):
     state, a = on_stairs(human28, seed)
     shares = np.random.default_rng(seed + 10).uniform(0.1, 1.0, len(names))
     shares /= shares.sum()
-    answer = hd.InverseDynamics(human28, names, "transition", compiled=compiled).solve(state.q, state.v, a, shares)
+    answer = hd.InverseDynamics(human28, names, "transition", compiled=compiled).solve(
+        state.q, state.v, a, shares
+    )
     data = human28.data()
     rate = pin.computeCentroidalMomentumTimeVariation(human28.model, data, state.q, state.v, a)
     F, com = rate.linear - human28.mass * human28.model.gravity.linear, np.array(data.com[0])
@@ -73,7 +85,9 @@ def test_parallel_split(human28, seed, names, compiled):
     moment = np.zeros(3)
     for name, s in zip(names, shares, strict=True):
         wrench, place = answer.wrenches[name], data.oMf[human28.surfaces[name].frame].translation
-        assert np.abs(wrench.f_W - s * F).max() < 1e-9 * np.linalg.norm(F)  # faces bear: forces do not give way
+        assert np.abs(wrench.f_W - s * F).max() < 1e-9 * np.linalg.norm(
+            F
+        )  # faces bear: forces do not give way
         moment += wrench.m_W + np.cross(place - com, wrench.f_W)
     assert sum(w.f_W for w in answer.wrenches.values()) == pytest.approx(F, abs=1e-8)
     assert np.abs(moment - rate.angular).max() < 1e-8
@@ -111,7 +125,14 @@ def test_a_share_that_cannot_be_is_clipped(human28, wanted):
     rows = [(place + np.array([-1.0, 1.0]) * 0.04675).tolist() for place in (-0.0884, 0.0884)]
     low, high = feasible_shares(0.0, tuple(rows[0]), tuple(rows[1]))
     assert 0.2 < low < 0.3
-    answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", load=(wanted, 1.0 - wanted))
+    answer = hd.inverse_dynamics(
+        human28,
+        state,
+        np.zeros(human28.nv),
+        FEET,
+        "transition_limited",
+        load=(wanted, 1.0 - wanted),
+    )
     assert answer.certificate.status == "OK"
     carried = answer.wrenches["left_foot"].normal_force / (human28.mass * 9.81)
     assert carried == pytest.approx(min(max(wanted, low), high), abs=2e-3)
@@ -122,12 +143,21 @@ def test_a_foot_that_leaves_too_early_fades_and_is_told(human28):
     state = hd.State.at_rest(human28)
     taus = []
     for wanted in (0.0, 1e-9, 0.01, 0.0199, 0.02, 0.1):
-        answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", load=(wanted, 1.0 - wanted))
+        answer = hd.inverse_dynamics(
+            human28,
+            state,
+            np.zeros(human28.nv),
+            FEET,
+            "transition_limited",
+            load=(wanted, 1.0 - wanted),
+        )
         assert (answer.certificate.status == "OK") == (wanted >= 0.02)
         assert answer.certificate.status == "OK" or "lacks" in answer.certificate.reasons[0]
         taus.append(answer.tau)
     assert taus[1] == pytest.approx(taus[0], abs=1e-5)
-    assert taus[2] == pytest.approx(0.5 * (taus[0] + taus[4]), abs=0.01 * np.abs(taus[4] - taus[0]).max())
+    assert taus[2] == pytest.approx(
+        0.5 * (taus[0] + taus[4]), abs=0.01 * np.abs(taus[4] - taus[0]).max()
+    )
     assert taus[3] == pytest.approx(taus[4], abs=0.01 * np.abs(taus[4] - taus[0]).max())
     assert taus[4] == pytest.approx(taus[5], abs=0.15 * np.abs(taus[5] - taus[0]).max())
 
@@ -156,9 +186,15 @@ def test_torques_near_a_switch_move_at_most_as_fast_as_elsewhere(comparison):
 def test_early_and_late_touchdown(human28, late):
     """Events meet the schedule: torques of a standing figure move by no more than the bound of the shares allows."""
     schedule = ContactSchedule.of(
-        [ContactInterval("left_foot", -np.inf, 0.5, 0.0, 0.2), ContactInterval("right_foot", 0.2, np.inf, 0.2, 0.0)]
+        [
+            ContactInterval("left_foot", -np.inf, 0.5, 0.0, 0.2),
+            ContactInterval("right_foot", 0.2, np.inf, 0.2, 0.0),
+        ]
     )
-    manager, solver = PhaseManager(schedule), hd.InverseDynamics(human28, FEET, "transition", compiled=False)
+    manager, solver = (
+        PhaseManager(schedule),
+        hd.InverseDynamics(human28, FEET, "transition", compiled=False),
+    )
     rest, zero = human28.posture, np.zeros(human28.nv)
     manager.observe("right_foot", False, 0.0)
     before, steps, seen = None, [], []
@@ -184,7 +220,9 @@ def test_feet_land_without_impact(comparison, t, touching):
     """Heel at t0 and sole at t1 come to rest by themselves: closing the contact changes nothing, unless the foot is faster."""
     step = comparison.step
     q, v, _ = step.at(t)
-    mechanism = Mechanism(step.robot, [build_contact(step.robot, name) for name in CONTACTS[touching]])
+    mechanism = Mechanism(
+        step.robot, [build_contact(step.robot, name) for name in CONTACTS[touching]]
+    )
     impact = solve_impact(mechanism, q, v)
     assert np.abs(impact.impulse).max() < 1e-9
     assert np.abs(impact.v_plus - v).max() < 1e-9

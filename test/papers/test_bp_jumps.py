@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper: how far torques jump where contacts change, rule by rule."""
 
 import numpy as np
@@ -9,12 +10,21 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.biped.chain import view_from
 from humanoid_dynamics.biped.ground import compute_ground_wrench, compute_moment_left
 from humanoid_dynamics.biped.recursion import FRONT_SIGN
-from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_step_torques, measure_jumps
+from humanoid_dynamics.biped.schedule import (
+    STEP_RULES,
+    build_step,
+    compute_step_torques,
+    measure_jumps,
+)
 from humanoid_dynamics.biped.step import find_points
 from humanoid_dynamics.biped.transition import linear_share
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.motion.walking import rolling_step
-from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
+from humanoid_dynamics.motion.walking.rolling_step import (
+    CONTACTS,
+    build_planar_step,
+    build_spatial_step,
+)
 from humanoid_dynamics.motion.walking.step_rules import StepComparison
 
 
@@ -39,7 +49,11 @@ def planar():
 def test_jump_table(rule, jumps):
     found = measure_jumps(STEP, rule)
     for value, printed in zip(found, jumps, strict=True):
-        assert value == pytest.approx(printed, abs=0.05 if printed > 2 else 5e-3) if printed else value < 1e-9
+        assert (
+            value == pytest.approx(printed, abs=0.05 if printed > 2 else 5e-3)
+            if printed
+            else value < 1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", range(1, 25))
@@ -49,12 +63,20 @@ def test_jumps_of_other_steps(seed):
     body, times = gait.parameters.body, gait.switches
     step = build_step(body, gait.at, times)
     motion = gait.at(times[1])
-    total, points = compute_ground_wrench(body, view_from(motion, "rear")), find_points(body, motion, DSP1)
+    total, points = (
+        compute_ground_wrench(body, view_from(motion, "rear")),
+        find_points(body, motion, DSP1),
+    )
     jumps = {rule: measure_jumps(step, rule) for rule in STEP_RULES}
     assert jumps["pseudo_inverse"].max() > 5.0
     assert jumps["minimum_torque"].max() > 5.0
-    for rule, share in (("linear_transition", linear_share(times[1], times[0], times[2])), ("recommended_transition", step.balanced)):
-        left = compute_moment_left(total.force[1], total.zmp, share, points.toe_rear, points.heel_front)
+    for rule, share in (
+        ("linear_transition", linear_share(times[1], times[0], times[2])),
+        ("recommended_transition", step.balanced),
+    ):
+        left = compute_moment_left(
+            total.force[1], total.zmp, share, points.toe_rear, points.heel_front
+        )
         assert jumps[rule] == pytest.approx([0.0, abs(left), 0.0], abs=1e-9)
     if points.toe_rear < total.zmp < points.heel_front:
         assert jumps["recommended_transition"].max() < 1e-9
@@ -62,7 +84,10 @@ def test_jumps_of_other_steps(seed):
 
 
 def test_most_other_steps_satisfy_the_proposition():
-    inside = [0.0 < build_step(gait.parameters.body, gait.at, gait.switches).balanced < 1.0 for gait in map(other_gait, range(1, 25))]
+    inside = [
+        0.0 < build_step(gait.parameters.body, gait.at, gait.switches).balanced < 1.0
+        for gait in map(other_gait, range(1, 25))
+    ]
     assert sum(inside) >= 12
 
 
@@ -70,7 +95,12 @@ def test_most_other_steps_satisfy_the_proposition():
 def test_rules_for_any_robot_contain_those_of_the_paper(planar, t):
     """The URDF biped on sole, heel and toe: shares by the same functions, torques to round-off; least torques but for a small weight."""
     joints = [k - 3 for k in leg_coordinates(planar.step.robot)]
-    for law in ("linear_transition", "smooth_transition", "recommended_transition", "minimum_torque"):
+    for law in (
+        "linear_transition",
+        "smooth_transition",
+        "recommended_transition",
+        "minimum_torque",
+    ):
         tau = planar.answer(t, law).tau[joints] * FRONT_SIGN
         expected = compute_step_torques(STEP, t, law).tau
         assert np.abs(tau - expected).max() < (1e-4 if law == "minimum_torque" else 1e-7)
@@ -131,7 +161,9 @@ def test_the_step_in_space_is_the_planar_one_seen_from_the_side(t):
     assert np.abs(pin.difference(model, before, after) / (2 * h) - v).max() < 2e-5
     assert np.abs((v_after - v_before) / (2 * h) - a).max() < 0.05
     pin.framesForwardKinematics(model, data, q)
-    for foot, (pitch, ankle) in zip(("left_foot", "right_foot"), (R1.points(t)[:2], R1.points(t)[2:4]), strict=True):
+    for foot, (pitch, ankle) in zip(
+        ("left_foot", "right_foot"), (R1.points(t)[:2], R1.points(t)[2:4]), strict=True
+    ):
         sole = step.robot.surfaces[foot]
         at_ankle = data.oMf[sole.frame] * sole.X_LC.inverse()
         assert np.abs(at_ankle.translation[[0, 2]] - ankle.value).max() < 1e-12
@@ -143,7 +175,9 @@ def test_steps_that_cannot_be():
         build_planar_step(hd.load_robot("legs12"))
     with pytest.raises(UnsupportedRobotError, match="the root must be free, it is: planar"):
         build_spatial_step(hd.load_robot("biped7"))
-    with pytest.raises(UnsupportedRobotError, match="heel, toe and height of the ankle must be those of the gait"):
+    with pytest.raises(
+        UnsupportedRobotError, match="heel, toe and height of the ankle must be those of the gait"
+    ):
         build_spatial_step(hd.load_robot("human28"), other_gait(3))
     with pytest.raises(UnknownNameError, match="no law named 'best'"):
         StepComparison(build_planar_step(hd.load_robot("biped7"))).answer(0.7, "best")
@@ -153,9 +187,15 @@ def test_steps_that_cannot_be():
 def test_compiled_or_not(phase):
     """A sole beside an edge: the kernel says what the plain path says."""
     step = build_spatial_step(hd.load_robot("legs12"))
-    plain, fast = (hd.InverseDynamics(step.robot, CONTACTS[phase], "transition", compiled=compiled) for compiled in (False, True))
+    plain, fast = (
+        hd.InverseDynamics(step.robot, CONTACTS[phase], "transition", compiled=compiled)
+        for compiled in (False, True)
+    )
     for t in (0.65, 0.76, 0.88):
         shares = np.array([0.4, 0.6])
         one, other = (solver.solve(*step.at(t), shares) for solver in (plain, fast))
         assert np.abs(one.tau - other.tau).max() < 1e-9
-        assert abs(one.wrenches[CONTACTS[phase][0]].m_W[2] - other.wrenches[CONTACTS[phase][0]].m_W[2]) < 1e-9
+        assert (
+            abs(one.wrenches[CONTACTS[phase][0]].m_W[2] - other.wrenches[CONTACTS[phase][0]].m_W[2])
+            < 1e-9
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper: torques by pseudo-inverse and by procedures 1 to 4, (26)-(27) and (61)-(74); misprints as negative controls."""
 
 import numpy as np
@@ -6,8 +7,19 @@ from scipy.optimize import minimize
 from steps import BODY, DSP1, GAITS, INSTANTS, R1, T0, T2, TIMES, double_support, heavier
 
 from humanoid_dynamics.biped.chain import BipedMotion, ChainMotion, order_from_rear, view_from
-from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_constraint, solve_open_chain
-from humanoid_dynamics.biped.procedures import solve_internal, solve_procedure_1, solve_procedure_2, solve_procedure_3, solve_procedure_4
+from humanoid_dynamics.biped.lagrange import (
+    TORQUE_MAP,
+    build_terms,
+    build_tip_constraint,
+    solve_open_chain,
+)
+from humanoid_dynamics.biped.procedures import (
+    solve_internal,
+    solve_procedure_1,
+    solve_procedure_2,
+    solve_procedure_3,
+    solve_procedure_4,
+)
 from humanoid_dynamics.biped.pseudo_inverse import solve_pseudo_inverse
 from humanoid_dynamics.biped.recursion import FRONT_SIGN, build_legs, compute_serial_torques
 from humanoid_dynamics.biped.step import compute_torques, find_points
@@ -29,7 +41,9 @@ def test_eq_26_any_weights_satisfy_the_equations():
         body, chain, tip, _, _ = double_support(R1, t, phase)
         terms, constraint = build_terms(body, chain), build_tip_constraint(body, chain, tip)
         rng = np.random.default_rng(3)
-        tau, lam = solve_pseudo_inverse(terms, constraint, rng.uniform(0.1, 10, 6), rng.uniform(0.1, 10, 2))
+        tau, lam = solve_pseudo_inverse(
+            terms, constraint, rng.uniform(0.1, 10, 6), rng.uniform(0.1, 10, 2)
+        )
         assert np.abs(TORQUE_MAP @ tau + constraint.J.T @ lam - terms.left).max() < 1e-11
         plain = np.linalg.pinv(np.hstack((TORQUE_MAP, constraint.J.T))) @ terms.left
         assert np.abs(np.concatenate(solve_pseudo_inverse(terms, constraint)) - plain).max() < 1e-11
@@ -39,13 +53,21 @@ def test_eq_26_any_weights_satisfy_the_equations():
 def test_eq_27_depends_on_units(scale, ankle):
     """Columns of J' times a number: newtons, decinewtons, kilonewtons give three different torques of the rear ankle."""
     body, chain, tip, _, _ = double_support(R1, 0.68)
-    tau, _ = solve_pseudo_inverse(build_terms(body, chain), build_tip_constraint(body, chain, tip), force_weight=np.full(2, scale**-2))
+    tau, _ = solve_pseudo_inverse(
+        build_terms(body, chain),
+        build_tip_constraint(body, chain, tip),
+        force_weight=np.full(2, scale**-2),
+    )
     assert tau[0] == pytest.approx(ankle, abs=0.05)
 
 
 def test_eq_27_with_free_forces_is_the_least_torque():
     body, chain, tip, _, legs = double_support(R1, 0.68)
-    tau, _ = solve_pseudo_inverse(build_terms(body, chain), build_tip_constraint(body, chain, tip), force_weight=np.full(2, 1e-12))
+    tau, _ = solve_pseudo_inverse(
+        build_terms(body, chain),
+        build_tip_constraint(body, chain, tip),
+        force_weight=np.full(2, 1e-12),
+    )
     assert np.abs(tau - solve_procedure_2(legs).tau).max() < 1e-5
 
 
@@ -115,7 +137,11 @@ def test_least_torque_over_all_ground_forces(gait, t):
         return tau @ weight @ tau
 
     root = np.linalg.cholesky(weight).T
-    lam, *_ = np.linalg.lstsq(root @ np.linalg.solve(TORQUE_MAP, J.T), root @ np.linalg.solve(TORQUE_MAP, terms.left), rcond=None)
+    lam, *_ = np.linalg.lstsq(
+        root @ np.linalg.solve(TORQUE_MAP, J.T),
+        root @ np.linalg.solve(TORQUE_MAP, terms.left),
+        rcond=None,
+    )
     choice = solve_procedure_2(legs, weight)
     assert np.abs(choice.f7[:2] - lam).max() < 1e-8 * (1 + np.abs(lam).max())
     best = choice.tau @ weight @ choice.tau
@@ -127,7 +153,9 @@ def test_least_torque_over_all_ground_forces(gait, t):
 def test_legs_straight_and_together():
     """All joints on one line: B has rank 2 and (67) cannot be inverted, yet the least torque is unique."""
     up = np.pi / 2
-    chain = ChainMotion(np.array([up, up, up, up, up, 0.0]), *np.random.default_rng(6).normal(size=(2, 6)))
+    chain = ChainMotion(
+        np.array([up, up, up, up, up, 0.0]), *np.random.default_rng(6).normal(size=(2, 6))
+    )
     legs = build_legs(BODY, chain, "heel")
     assert np.linalg.matrix_rank(legs.B, tol=1e-9) == 2
     assert np.linalg.matrix_rank(np.vstack((legs.B, legs.B_tip[2])), tol=1e-9) == 3
@@ -186,7 +214,13 @@ def test_eq_73_74_internal_wrench_is_solved_for_again():
         assert heel_wrench(clamped, eta) - f7 == pytest.approx(error, abs=6e-4)
         again = np.linalg.solve(legs.B_tip, f7 - legs.b_tip - clamped * legs.B_tip @ legs.f4)
         assert np.abs(heel_wrench(clamped, again) - f7).max() < 1e-10
-        assert np.abs(compute_serial_torques(legs, clamped * legs.f4 + again) - solve_procedure_3(legs, lam).tau).max() < 1e-10
+        assert (
+            np.abs(
+                compute_serial_torques(legs, clamped * legs.f4 + again)
+                - solve_procedure_3(legs, lam).tau
+            ).max()
+            < 1e-10
+        )
 
 
 def test_a_split_that_must_be_clamped():
@@ -207,7 +241,10 @@ def test_friction_in_every_rule(phase, t):
     """(6) with A tau_f: with given forces torques grow by the friction; the least torque is least with friction included."""
     motion = R1.at(t)
     tau_f = np.array([3.0, -2.0, 1.5, -1.0, 2.5, 0.5])
-    given, plain = (compute_torques(BODY, motion, phase, share=0.4, tau_f=friction).tau for friction in (tau_f, None))
+    given, plain = (
+        compute_torques(BODY, motion, phase, share=0.4, tau_f=friction).tau
+        for friction in (tau_f, None)
+    )
     assert np.abs(given - plain - tau_f).max() < 1e-11
     chain = view_from(motion, phase.base)
     terms = build_terms(BODY, chain, order_from_rear(tau_f, phase.base))
@@ -215,9 +252,16 @@ def test_friction_in_every_rule(phase, t):
     for rule in ("minimum_torque", "pseudo_inverse"):
         answer = compute_torques(BODY, motion, phase, rule, tau_f=tau_f)
         lam = answer.front_force if phase.base == "rear" else answer.rear_force
-        assert np.abs(TORQUE_MAP @ order_from_rear(answer.tau, phase.base) + J.T @ lam - terms.left).max() < 1e-10
+        assert (
+            np.abs(
+                TORQUE_MAP @ order_from_rear(answer.tau, phase.base) + J.T @ lam - terms.left
+            ).max()
+            < 1e-10
+        )
     least = compute_torques(BODY, motion, phase, "minimum_torque", tau_f=tau_f).tau
-    assert np.linalg.norm(least) == pytest.approx(np.linalg.norm(lowest_torque(terms, J)), rel=1e-12)
+    assert np.linalg.norm(least) == pytest.approx(
+        np.linalg.norm(lowest_torque(terms, J)), rel=1e-12
+    )
 
 
 def lowest_torque(terms, J):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper: the force handed from foot to foot, (28)-(29), its continuity, and the transition that keeps feet flat."""
 
 import numpy as np
@@ -19,11 +20,26 @@ from steps import (
 )
 
 from humanoid_dynamics.biped.chain import link_masses
-from humanoid_dynamics.biped.ground import compute_flat_cop, compute_ground_wrench, compute_link_accelerations, compute_moment_left
-from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_constraint, solve_open_chain
+from humanoid_dynamics.biped.ground import (
+    compute_flat_cop,
+    compute_ground_wrench,
+    compute_link_accelerations,
+    compute_moment_left,
+)
+from humanoid_dynamics.biped.lagrange import (
+    TORQUE_MAP,
+    build_terms,
+    build_tip_constraint,
+    solve_open_chain,
+)
 from humanoid_dynamics.biped.procedures import solve_procedure_3
 from humanoid_dynamics.biped.recursion import compute_net_wrenches
-from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_step_torques, measure_jumps
+from humanoid_dynamics.biped.schedule import (
+    STEP_RULES,
+    build_step,
+    compute_step_torques,
+    measure_jumps,
+)
 from humanoid_dynamics.biped.step import PHASES, compute_torques, find_points
 from humanoid_dynamics.biped.transition import (
     FootPoints,
@@ -48,7 +64,9 @@ def test_eq_28_29_forces_of_both_feet(phase, t):
     """The base carries what the tip does not, by the recursion: force of the ankle and weight of the foot."""
     body, chain, tip, total, legs = double_support(R1, t, phase)
     lam = 0.3 * total.force
-    tau = solve_open_chain(build_terms(body, chain), build_tip_constraint(body, chain, tip).J.T @ lam)
+    tau = solve_open_chain(
+        build_terms(body, chain), build_tip_constraint(body, chain, tip).J.T @ lam
+    )
     choice = solve_procedure_3(legs, lam)
     assert np.abs(choice.tau - tau).max() < 1e-11
     foot = np.array([0.0, body.m_foot * body.gravity])
@@ -67,7 +85,10 @@ def test_eq_28_the_mass_is_that_of_the_whole_biped():
     def mass_moment(x):
         return link_masses(BODY)[0] @ compute_link_accelerations(BODY, chain_at(R1, x, "rear"))[0]
 
-    force = (mass_moment(t + h) - 2 * mass_moment(t) + mass_moment(t - h)) / h**2 + [0.0, 65.0 * 9.81]
+    force = (mass_moment(t + h) - 2 * mass_moment(t) + mass_moment(t - h)) / h**2 + [
+        0.0,
+        65.0 * 9.81,
+    ]
     assert np.abs(total.force - force).max() < 1e-4
     assert abs(total.force[1] - force[1] + BODY.m_foot * 9.81) > 9.0
 
@@ -100,7 +121,9 @@ def test_centre_of_pressure_of_the_flat_foot(phase, t):
 def test_linear_share_lets_the_flat_foot_tip():
     """On R1 the rear foot would press ahead of its toe just before t1, and the front foot behind its heel at 0.80 s."""
     at_the_end = compute_torques(BODY, R1.at(T1), DSP1, share=linear_share(T1, T0, T2)).base_cop
-    later = compute_torques(BODY, R1.at(0.80), DSP2, share=linear_share(0.80, T0, T2)).base_cop + 0.35
+    later = (
+        compute_torques(BODY, R1.at(0.80), DSP2, share=linear_share(0.80, T0, T2)).base_cop + 0.35
+    )
     assert compute_flat_cop(zmp_at(T1), 0.5, 0.35 - BODY.heel) == pytest.approx(at_the_end)
     assert at_the_end == pytest.approx(0.1973, abs=5e-5)
     assert at_the_end > BODY.toe
@@ -130,7 +153,10 @@ def test_friction_of_a_parallel_split():
     ratio = answer.rear_force[0] / answer.rear_force[1]
     assert answer.front_force[0] / answer.front_force[1] == pytest.approx(ratio, abs=1e-14)
     other = compute_torques(BODY, R1.at(0.68), DSP1, "minimum_torque")
-    assert abs(other.front_force[0] / other.front_force[1] - other.rear_force[0] / other.rear_force[1]) > 0.05
+    assert (
+        abs(other.front_force[0] / other.front_force[1] - other.rear_force[0] / other.rear_force[1])
+        > 0.05
+    )
 
 
 # BP-10: continuity
@@ -141,9 +167,18 @@ def test_jumps_with_the_force_alone_handed_over():
     motion, force = R1.at(T1), compute_ground_wrench(BODY, chain_at(R1, T1, "rear")).force
     points = find_points(BODY, motion, DSP1)
     assert find_balanced_share(zmp_at(T1), points) == pytest.approx(0.519184, abs=5e-7)
-    assert force == pytest.approx(compute_ground_wrench(BODY, chain_at(R1, T1, "front")).force, abs=1e-11)
-    for share, jump in ((0.3, -12.81), (0.5, -1.12), (0.7, 10.57), (find_balanced_share(zmp_at(T1), points), 0.0)):
-        before, after = (compute_torques(BODY, motion, phase, share=share).tau for phase in (DSP1, DSP2))
+    assert force == pytest.approx(
+        compute_ground_wrench(BODY, chain_at(R1, T1, "front")).force, abs=1e-11
+    )
+    for share, jump in (
+        (0.3, -12.81),
+        (0.5, -1.12),
+        (0.7, 10.57),
+        (find_balanced_share(zmp_at(T1), points), 0.0),
+    ):
+        before, after = (
+            compute_torques(BODY, motion, phase, share=share).tau for phase in (DSP1, DSP2)
+        )
         left = compute_moment_left(force[1], zmp_at(T1), share, points.toe_rear, points.heel_front)
         assert np.abs(after - before + left).max() < 1e-11
         assert after[0] - before[0] == pytest.approx(jump, abs=6e-3)
@@ -152,7 +187,9 @@ def test_jumps_with_the_force_alone_handed_over():
 def test_rates_of_torques_at_heel_strike():
     """(T3) A linear share makes the rate of torques jump by A^-1 J'F/(t2 - t0) at t0; a smooth one does not."""
     body, chain, tip, total, _ = double_support(R1, T0, DSP1)
-    kink = -np.linalg.solve(TORQUE_MAP, build_tip_constraint(body, chain, tip).J.T @ total.force) / (T2 - T0)
+    kink = -np.linalg.solve(
+        TORQUE_MAP, build_tip_constraint(body, chain, tip).J.T @ total.force
+    ) / (T2 - T0)
     h = 1e-6
 
     def rate(rule, phase):
@@ -160,7 +197,11 @@ def test_rates_of_torques_at_heel_strike():
         return (there - here) / h
 
     onward = rate("linear_transition", PHASES["SSP"])
-    for rule, expected in (("linear_transition", kink), ("smooth_transition", 0.0), ("recommended_transition", 0.0)):
+    for rule, expected in (
+        ("linear_transition", kink),
+        ("smooth_transition", 0.0),
+        ("recommended_transition", 0.0),
+    ):
         assert np.abs(rate(rule, DSP1) - onward - expected).max() < 2e-2
     assert np.abs(kink).max() > 100.0
 
@@ -204,7 +245,12 @@ def test_online_transition_by_the_event_at_the_rear_toe(late):
     for t in np.arange(T0, T2, 1e-4):
         phase, base = (DSP1, "rear") if t <= T1 else (DSP2, "front")
         points, zmp = find_points(BODY, R1.at(float(t)), phase), zmp_at(float(t), base)
-        answer = rolling.tick(float(t), zmp, (points.heel_rear, points.toe_rear), (points.heel_front, points.toe_front))
+        answer = rolling.tick(
+            float(t),
+            zmp,
+            (points.heel_rear, points.toe_rear),
+            (points.heel_front, points.toe_front),
+        )
         shares.append(answer.share)
         if answer.rolled:
             break
@@ -214,7 +260,9 @@ def test_online_transition_by_the_event_at_the_rear_toe(late):
     torques = compute_torques(BODY, R1.at(float(t)), phase, share=answer.share)
     assert torques.base_cop == pytest.approx(BODY.toe if phase is DSP1 else -BODY.heel, abs=1e-9)
     force = torques.rear_force[1] + torques.front_force[1]
-    assert compute_moment_left(force, zmp, torques.share, points.toe_rear, points.heel_front) == pytest.approx(0.0, abs=1e-9)
+    assert compute_moment_left(
+        force, zmp, torques.share, points.toe_rear, points.heel_front
+    ) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -225,10 +273,21 @@ def test_proposition_of_the_recommended_transition(seed):
     rear toe at t0, between toe and heel at t1, not behind the front heel at t2.
     """
     rng = np.random.default_rng(seed)
-    marks = np.cumsum(np.r_[rng.uniform(-0.3, 0.0), rng.uniform(0.15, 0.3), rng.uniform(0.05, 0.3), rng.uniform(0.15, 0.3)])
+    marks = np.cumsum(
+        np.r_[
+            rng.uniform(-0.3, 0.0),
+            rng.uniform(0.15, 0.3),
+            rng.uniform(0.05, 0.3),
+            rng.uniform(0.15, 0.3),
+        ]
+    )
     points = FootPoints(*marks)
     times = tuple(np.cumsum(rng.uniform(0.1, 0.4, size=3)))
-    knots = [rng.uniform(marks[0], marks[1]), rng.uniform(marks[1], marks[2]), rng.uniform(marks[2], marks[3])]
+    knots = [
+        rng.uniform(marks[0], marks[1]),
+        rng.uniform(marks[1], marks[2]),
+        rng.uniform(marks[2], marks[3]),
+    ]
     balanced = find_balanced_share(knots[1], points)
     assert 0.0 <= balanced <= 1.0
 
@@ -249,7 +308,11 @@ def test_proposition_of_the_recommended_transition(seed):
             carried = s if phase == "DSP1" else 1.0 - s
             if carried < 1.0 - 1e-9:
                 cop = (z - carried * tip) / (1.0 - carried)
-                heel, toe = (points.heel_rear, points.toe_rear) if phase == "DSP1" else (points.heel_front, points.toe_front)
+                heel, toe = (
+                    (points.heel_rear, points.toe_rear)
+                    if phase == "DSP1"
+                    else (points.heel_front, points.toe_front)
+                )
                 assert heel - 1e-9 <= cop <= toe + 1e-9
     assert (shares[0], shares[-1]) == (0.0, 1.0)
     assert np.abs(np.diff(shares)).max() < 0.02
@@ -264,12 +327,20 @@ def test_feet_of_a_step_shorter_than_a_foot(seed):
         for phase in ("DSP1", "DSP2"):
             interval = find_interval(z, points, phase)
             for s in rng.uniform(0.01, 0.99, 10):
-                moving, flat = (points.heel_front, s) if phase == "DSP1" else (points.toe_rear, 1.0 - s)
+                moving, flat = (
+                    (points.heel_front, s) if phase == "DSP1" else (points.toe_rear, 1.0 - s)
+                )
                 pressed = (z - flat * moving) / (1.0 - flat)
-                ends = (points.heel_rear, points.toe_rear) if phase == "DSP1" else (points.heel_front, points.toe_front)
+                ends = (
+                    (points.heel_rear, points.toe_rear)
+                    if phase == "DSP1"
+                    else (points.heel_front, points.toe_front)
+                )
                 assert (interval.lower <= s <= interval.upper) == (ends[0] <= pressed <= ends[1])
         share = find_balanced_share(z, points)
-        assert compute_moment_left(500.0, z, share, points.toe_rear, points.heel_front) == pytest.approx(0.0, abs=1e-9)
+        assert compute_moment_left(
+            500.0, z, share, points.toe_rear, points.heel_front
+        ) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_short_step_has_torques_by_every_rule():
@@ -277,4 +348,7 @@ def test_a_short_step_has_torques_by_every_rule():
     step = build_step(BODY, gait.at, gait.switches)
     assert measure_jumps(step, "linear_transition")[[0, 2]].max() < 1e-9
     for rule in STEP_RULES:
-        assert all(np.isfinite(compute_step_torques(step, t, rule).tau).all() for t in (0.3, 0.65, 0.8, 1.1))
+        assert all(
+            np.isfinite(compute_step_torques(step, t, rule).tau).all()
+            for t in (0.3, 0.65, 0.8, 1.1)
+        )

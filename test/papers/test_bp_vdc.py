@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The biped paper, section 3.2: links and joints as subsystems; one test for each item, misprints as negative controls."""
 
 import numpy as np
@@ -11,7 +12,12 @@ from humanoid_dynamics.vdc.decomposition import decompose
 from humanoid_dynamics.vdc.double_support import build_double_support, choose_contact_wrench
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 from humanoid_dynamics.vdc.joint import JointParameters, compute_friction, compute_joint_torque
-from humanoid_dynamics.vdc.link import build_link_coriolis, build_link_gravity, build_link_mass, build_link_regressor
+from humanoid_dynamics.vdc.link import (
+    build_link_coriolis,
+    build_link_gravity,
+    build_link_mass,
+    build_link_regressor,
+)
 from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
 from humanoid_dynamics.vdc.regressor import build_global_regressor, stack_parameters
 from humanoid_dynamics.vdc.transform import build_wrench_transform
@@ -29,7 +35,11 @@ def random_link(seed):
 
 def equation_45(inertia, R_BW, V, A):
     m, r, I_com = np.float64(inertia.mass), inertia.lever, inertia.inertia
-    return build_link_mass(m, r, I_com) @ A + build_link_coriolis(m, r, I_com, V[3:]) @ V + build_link_gravity(m, r, R_BW @ UP)
+    return (
+        build_link_mass(m, r, I_com) @ A
+        + build_link_coriolis(m, r, I_com, V[3:]) @ V
+        + build_link_gravity(m, r, R_BW @ UP)
+    )
 
 
 def newton_euler(inertia, R_BW, V, A):
@@ -48,7 +58,9 @@ def test_eq_30_33_wrenches_and_velocities():
     """One matrix for both; frames cancel: U_BC = U_BA U_AC."""
     pin.seed(1)
     X_BA, X_AC = pin.SE3.Random(), pin.SE3.Random()
-    U_BA, U_AC, U_BC = (build_wrench_transform(X.rotation, X.translation) for X in (X_BA, X_AC, X_BA * X_AC))
+    U_BA, U_AC, U_BC = (
+        build_wrench_transform(X.rotation, X.translation) for X in (X_BA, X_AC, X_BA * X_AC)
+    )
     assert np.abs(U_BA @ U_AC - U_BC).max() < 1e-14
     F, V = np.random.default_rng(1).normal(size=(2, 6))
     assert abs((U_BA @ F) @ V - F @ (U_BA.T @ V)) < 1e-13
@@ -62,7 +74,9 @@ def test_eq_45_link(seed):
     C = build_link_coriolis(m, r, I_com, V[3:])
     assert np.abs(build_link_mass(m, r, I_com) - inertia.matrix()).max() < 1e-15
     assert np.abs(C + C.T).max() < 1e-15
-    assert np.abs(equation_45(inertia, R_BW, V, A) - newton_euler(inertia, R_BW, V, A)).max() < 1e-13
+    assert (
+        np.abs(equation_45(inertia, R_BW, V, A) - newton_euler(inertia, R_BW, V, A)).max() < 1e-13
+    )
 
 
 def test_eq_45_printed_without_the_derivative_is_a_momentum():
@@ -70,8 +84,14 @@ def test_eq_45_printed_without_the_derivative_is_a_momentum():
     inertia, R_BW, _, _ = random_link(7)
     V = np.array([1.0, -2.0, 3.0, 0.0, 0.0, 0.0])
     steady = np.zeros(6)
-    assert np.abs(newton_euler(inertia, R_BW, V, steady) - equation_45(inertia, R_BW, V, steady)).max() < 1e-13
-    assert np.abs(newton_euler(inertia, R_BW, V, steady) - equation_45(inertia, R_BW, V, V)).max() > 0.1
+    assert (
+        np.abs(newton_euler(inertia, R_BW, V, steady) - equation_45(inertia, R_BW, V, steady)).max()
+        < 1e-13
+    )
+    assert (
+        np.abs(newton_euler(inertia, R_BW, V, steady) - equation_45(inertia, R_BW, V, V)).max()
+        > 0.1
+    )
 
 
 def test_eq_38_gravity_stands_on_the_left_with_the_upward_vector():
@@ -89,7 +109,9 @@ def test_eq_36_takes_the_relative_rate():
     body = decompose(robot)
     frames = FrameFinder(body).at(robot.posture)
     v = np.zeros(robot.nv)
-    thigh, shank = (body.cuts[body.link(name)].coordinates.start for name in ("left_thigh", "left_shank"))
+    thigh, shank = (
+        body.cuts[body.link(name)].coordinates.start for name in ("left_thigh", "left_shank")
+    )
     v[thigh], v[shank] = 0.7, -0.4
     absolute = v.copy()
     absolute[shank] = v[thigh] + v[shank]
@@ -97,7 +119,9 @@ def test_eq_36_takes_the_relative_rate():
     def carried(rates):
         V = np.zeros((len(body.cuts), 6))
         for i, cut in enumerate(body.cuts):
-            V[i] = frames.S[i] @ rates[cut.coordinates] + (frames.U[i].T @ V[cut.driving] if cut.driving >= 0 else 0.0)
+            V[i] = frames.S[i] @ rates[cut.coordinates] + (
+                frames.U[i].T @ V[cut.driving] if cut.driving >= 0 else 0.0
+            )
         return V[body.link("left_shank")]
 
     data = robot.data()
@@ -112,8 +136,15 @@ def test_whole_tree_is_rnea():
     rng = np.random.default_rng(2)
     q = pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv))
     v, a = rng.normal(size=(2, robot.nv))
-    tau = solve_subsystems(robot, hd.State(q, v), a, joint_parameters=JointParameters.frictionless(robot.model.armature)).tau
-    assert np.abs(tau - pin.rnea(robot.model, robot.data(), q, v, a)).max() < 1e-12 * np.abs(tau).max()
+    tau = solve_subsystems(
+        robot,
+        hd.State(q, v),
+        a,
+        joint_parameters=JointParameters.frictionless(robot.model.armature),
+    ).tau
+    assert (
+        np.abs(tau - pin.rnea(robot.model, robot.data(), q, v, a)).max() < 1e-12 * np.abs(tau).max()
+    )
 
 
 def random_urdf(seed, size=12):
@@ -124,15 +155,21 @@ def random_urdf(seed, size=12):
     for i in range(size + 1):
         a, b, c = rng.uniform(0.01, 0.1, 3)
         moments = f'ixx="{b + c}" iyy="{a + c}" izz="{a + b}" ixy="0" ixz="0" iyz="0"'
-        place = f'<origin xyz="{words(0.1 * rng.normal(size=3))}" rpy="{words(rng.normal(size=3))}"/>'
-        text.append(f'<link name="l{i}"><inertial>{place}<mass value="{rng.uniform(0.5, 3.0)}"/><inertia {moments}/></inertial></link>')
+        place = (
+            f'<origin xyz="{words(0.1 * rng.normal(size=3))}" rpy="{words(rng.normal(size=3))}"/>'
+        )
+        text.append(
+            f'<link name="l{i}"><inertial>{place}<mass value="{rng.uniform(0.5, 3.0)}"/><inertia {moments}/></inertial></link>'
+        )
         if i:
             parents.append(int(rng.integers(max(0, i - 3), i)))
             axis = rng.normal(size=3)
             ends = f'<parent link="l{parents[-1]}"/><child link="l{i}"/><axis xyz="{words(axis / np.linalg.norm(axis))}"/>'
             place = f'<origin xyz="{words(0.3 * rng.normal(size=3))}" rpy="{words(rng.normal(size=3))}"/>'
             limit = '<limit lower="-3" upper="3" effort="100" velocity="10"/>'
-            text.append(f'<joint name="j{i}" type="{kinds[int(rng.integers(4))]}">{ends}{place}{limit}</joint>')
+            text.append(
+                f'<joint name="j{i}" type="{kinds[int(rng.integers(4))]}">{ends}{place}{limit}</joint>'
+            )
     leaves = [f"l{i}" for i in range(size + 1) if i not in parents]
     return f'<robot name="r{seed}">{"".join(text)}</robot>', leaves
 
@@ -144,7 +181,10 @@ def random_contacts(seed):
         return None
     pin.seed(seed)
     corners = np.array([[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]])
-    surfaces = {name: SurfaceSpec(FrameSpec(link, pin.SE3.Random()), corners) for name, link in zip(("one", "other"), leaves, strict=False)}
+    surfaces = {
+        name: SurfaceSpec(FrameSpec(link, pin.SE3.Random()), corners)
+        for name, link in zip(("one", "other"), leaves, strict=False)
+    }
     robot = hd.load_robot(text, root="free_flyer", description=Description(surfaces=surfaces))
     rng = np.random.default_rng(seed + 100)
     q = pin.integrate(robot.model, pin.neutral(robot.model), rng.normal(size=robot.nv))
@@ -161,7 +201,15 @@ def less_contacts(robot, state, a, wrenches):
     tau = np.array(pin.rnea(robot.model, data, state.q, state.v, a))
     pin.computeJointJacobians(robot.model, data, state.q)
     for name, F in wrenches.items():
-        tau -= pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).T @ F
+        tau -= (
+            pin.getFrameJacobian(
+                robot.model,
+                data,
+                robot.surfaces[name].frame,
+                pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+            ).T
+            @ F
+        )
     return tau
 
 
@@ -180,10 +228,18 @@ def test_any_urdf_in_double_support_is_rnea():
         expected = less_contacts(robot, state, a, wrenches)
         scale = 1.0 + np.abs(expected).max()
         assert np.abs(tau - expected).max() < 1e-12 * scale
-        support = build_double_support(solve_subsystems(robot, state, a, joint_parameters=frictionless), "one", "other")
+        support = build_double_support(
+            solve_subsystems(robot, state, a, joint_parameters=frictionless), "one", "other"
+        )
         choice = choose_contact_wrench(support, wrenches["other"])
-        X = [pin.updateFramePlacement(robot.model, data_at(robot, state), s.frame).rotation for s in robot.surfaces.values()]
-        turned = [np.kron(np.eye(2), R) @ w for R, w in zip(X, (choice.first_wrench, choice.second_wrench), strict=True)]
+        X = [
+            pin.updateFramePlacement(robot.model, data_at(robot, state), s.frame).rotation
+            for s in robot.surfaces.values()
+        ]
+        turned = [
+            np.kron(np.eye(2), R) @ w
+            for R, w in zip(X, (choice.first_wrench, choice.second_wrench), strict=True)
+        ]
         expected = less_contacts(robot, state, a, dict(zip(robot.surfaces, turned, strict=True)))
         limbs = np.concatenate((support.first.coordinates, support.second.coordinates))
         scale = 1.0 + np.abs(turned).max() + np.abs(choice.loads).max()
@@ -214,14 +270,22 @@ def test_virtual_power_flows_cancel_in_double_support():
         motion = compute_link_motion(body, frames, state.v, a)
         required = compute_required_motion(body, frames, state.v, v_r, a_r)
         net = compute_net_wrenches(body, frames, motion)
-        rows = build_link_regressor(required.A, required.V, motion.V[:, 3:], compute_up(body, frames))
+        rows = build_link_regressor(
+            required.A, required.V, motion.V[:, 3:], compute_up(body, frames)
+        )
         net_r = (rows @ body.link_parameters()[..., None])[..., 0]
         pushes = 40.0 * rng.normal(size=(2, len(body.links), 6))
-        f, f_r = (compute_cut_wrenches(body, frames, n, p) for n, p in zip((net, net_r), pushes, strict=True))
+        f, f_r = (
+            compute_cut_wrenches(body, frames, n, p)
+            for n, p in zip((net, net_r), pushes, strict=True)
+        )
         error, wrong = required.V - motion.V, f_r - f
         into_links = np.einsum("ni,ni->", error, net_r - net)
         from_contacts = np.einsum("ni,ni->", error, pushes[1] - pushes[0])
-        from_joints = sum((frames.S[i].T @ wrong[i]) @ (v_r - state.v)[body.cuts[i].coordinates] for i in range(len(body.links)))
+        from_joints = sum(
+            (frames.S[i].T @ wrong[i]) @ (v_r - state.v)[body.cuts[i].coordinates]
+            for i in range(len(body.links))
+        )
         scale = 1.0 + abs(from_contacts) + abs(from_joints) + abs(into_links)
         assert abs(into_links - from_contacts - from_joints) < 1e-9 * scale
 
@@ -233,23 +297,34 @@ def test_global_regressor_in_double_support():
         if drawn is None:
             continue
         robot, state, a, rng = drawn
-        parameters = JointParameters(np.array(robot.model.armature), *rng.uniform(0.1, 1.0, size=(5, robot.nv)))
+        parameters = JointParameters(
+            np.array(robot.model.armature), *rng.uniform(0.1, 1.0, size=(5, robot.nv))
+        )
         wrenches = {name: 50.0 * rng.normal(size=6) for name in robot.surfaces}
         tau = solve_subsystems(robot, state, a, wrenches, parameters).tau
         Y = build_global_regressor(robot, state.q, state.v, a, parameters)
         free = less_contacts(robot, state, a, {})
-        loaded = Y @ stack_parameters(decompose(robot, parameters)) + less_contacts(robot, state, a, wrenches) - free
+        loaded = (
+            Y @ stack_parameters(decompose(robot, parameters))
+            + less_contacts(robot, state, a, wrenches)
+            - free
+        )
         assert np.abs(loaded - tau).max() < 1e-11 * (1.0 + np.abs(tau).max())
 
 
 # BP-13: joints
 
 
-@pytest.mark.parametrize(("rate", "square", "absolute"), [(0.05, 2.903800783, 2.731530660), (-0.05, -2.703800783, -2.531530660)])
+@pytest.mark.parametrize(
+    ("rate", "square", "absolute"),
+    [(0.05, 2.903800783, 2.731530660), (-0.05, -2.703800783, -2.531530660)],
+)
 def test_eq_46_friction(rate, square, absolute):
     joint = JointParameters(*(np.array([x]) for x in (0.0, 2.0, 0.5, 1.0, 0.1, 0.1)))
     assert compute_friction(joint, np.array([rate]))[0] == pytest.approx(square, abs=1e-9)
-    assert compute_friction(joint, np.array([rate]), "absolute")[0] == pytest.approx(absolute, abs=1e-9)
+    assert compute_friction(joint, np.array([rate]), "absolute")[0] == pytest.approx(
+        absolute, abs=1e-9
+    )
 
 
 def test_eq_46_printed_exponent_explodes():
@@ -265,7 +340,9 @@ def test_eq_46_friction_at_rest():
     """A joint that starts to turn meets friction without a step: tanh of the rate over 1e-3 rad/s stands for the sign."""
     joint = JointParameters(*(np.array([x]) for x in (0.0, 2.0, 0.0, 0.0, 0.1, 0.0)))
     for rate in (-1e-3, -1e-4, 0.0, 1e-4, 1e-3):
-        assert compute_friction(joint, np.array([rate]))[0] == pytest.approx(2.0 * np.tanh(rate / 1e-3), abs=1e-15)
+        assert compute_friction(joint, np.array([rate]))[0] == pytest.approx(
+            2.0 * np.tanh(rate / 1e-3), abs=1e-15
+        )
     assert (compute_friction(joint, np.array([1e-9]), smooth=0.0) == 2.0).all()
 
 
@@ -274,8 +351,13 @@ def test_eq_47_motor_torque():
     load, rate, acceleration = np.array([3.0]), np.array([0.4]), np.array([-2.0])
     geared = JointParameters(*(np.array([x]) for x in (0.05, 2.0, 0.5, 1.0, 0.1, 0.1)))
     expected = 0.05 * -2.0 + 2.0 + 0.5 * 0.4 + np.exp(-16.0) + 0.1 + 3.0
-    assert compute_joint_torque(geared, rate, acceleration, load)[0] == pytest.approx(expected, abs=1e-14)
-    assert compute_joint_torque(JointParameters.frictionless([0.0]), rate, acceleration, load)[0] == 3.0
+    assert compute_joint_torque(geared, rate, acceleration, load)[0] == pytest.approx(
+        expected, abs=1e-14
+    )
+    assert (
+        compute_joint_torque(JointParameters.frictionless([0.0]), rate, acceleration, load)[0]
+        == 3.0
+    )
 
 
 # BP-14: single support, in three dimensions
@@ -304,7 +386,10 @@ def test_eq_49_54_every_link_of_a_leg_in_single_support():
     """f = f* + U f of the next link, from the swing foot, on which nothing acts, up to the hip."""
     robot = hd.load_robot("human28")
     rng = np.random.default_rng(4)
-    state = hd.State(pin.integrate(robot.model, robot.posture, 0.3 * rng.normal(size=robot.nv)), rng.normal(size=robot.nv))
+    state = hd.State(
+        pin.integrate(robot.model, robot.posture, 0.3 * rng.normal(size=robot.nv)),
+        rng.normal(size=robot.nv),
+    )
     answer = solve_subsystems(robot, state, rng.normal(size=robot.nv))
     body, foot = answer.decomposition, answer.decomposition.link("right_foot")
     f, link = np.zeros(6), foot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics computation of closed kinematic chains [CK]: one test per item, numbers of the closed forms F1 to F7."""
 
 import time
@@ -5,7 +6,17 @@ import time
 import numpy as np
 import pinocchio as pin
 import pytest
-from figures import bennett, five_bar, five_bar_posture, four_bar, four_bar_angles, four_bar_posture, stewart, swing, two_arms
+from figures import (
+    bennett,
+    five_bar,
+    five_bar_posture,
+    four_bar,
+    four_bar_angles,
+    four_bar_posture,
+    stewart,
+    swing,
+    two_arms,
+)
 from mechanisms import Tree, random_inertia, random_pose
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
@@ -34,7 +45,11 @@ PHI = np.radians(60)
 def mechanism_for(robot, independent, **options):
     """A mechanism whose generalized coordinates are the named ones where that is possible."""
     indices = np.array([robot.coordinates.index(name) for name in independent])
-    return Mechanism(robot, null_space=CoordinatePartition(robot.nv, preference=prefer(robot.nv, indices, 1e-3)), **options)
+    return Mechanism(
+        robot,
+        null_space=CoordinatePartition(robot.nv, preference=prefer(robot.nv, indices, 1e-3)),
+        **options,
+    )
 
 
 def motion(mechanism, q, u, u_dot):
@@ -58,7 +73,9 @@ def test_ck1_tree_map_of_the_four_bar_eq_3_4_7():
     np.testing.assert_allclose(W[:, 0], (1, -1.137145427517, 0.372124258767), atol=1e-11)
     np.testing.assert_array_equal(S, [[1.0]])
     gravity = pin.rnea(mechanism.robot.model, mechanism.robot.data(), q, np.zeros(3), np.zeros(3))
-    np.testing.assert_allclose(gravity, (2.066295702979, 1.330545702979, 0.250413085816), atol=1e-11)
+    np.testing.assert_allclose(
+        gravity, (2.066295702979, 1.330545702979, 0.250413085816), atol=1e-11
+    )
     np.testing.assert_allclose(answer.tau_G, [0.646456524678], atol=1e-11)
     np.testing.assert_allclose(answer.tau, [0.646456524678], atol=1e-11)
 
@@ -66,14 +83,19 @@ def test_ck1_tree_map_of_the_four_bar_eq_3_4_7():
 def test_ck1_generalized_force_is_the_slope_of_the_potential_eq_3():
     mechanism = mechanism_for(four_bar(actuated=["crank"]), ["crank"])
     step_size = 1e-5
-    heights = [take_audit(mechanism, four_bar_posture(PHI + sign * step_size), np.zeros(3)).potential for sign in (1, -1)]
+    heights = [
+        take_audit(mechanism, four_bar_posture(PHI + sign * step_size), np.zeros(3)).potential
+        for sign in (1, -1)
+    ]
     assert np.isclose((heights[0] - heights[1]) / (2 * step_size), 0.646456524678, rtol=1e-9)
 
 
 def test_ck1_crank_at_constant_speed_eq_7():
     mechanism = mechanism_for(four_bar(actuated=["crank"]), ["crank"])
     v, a = motion(mechanism, four_bar_posture(PHI), np.ones(1), np.zeros(1))
-    assert np.isclose(solve_inverse(mechanism, four_bar_posture(PHI), v, a).tau[0], 0.660283426461, atol=1e-11)
+    assert np.isclose(
+        solve_inverse(mechanism, four_bar_posture(PHI), v, a).tau[0], 0.660283426461, atol=1e-11
+    )
 
 
 def test_ck1_motion_that_breaks_the_loop_is_flagged():
@@ -122,14 +144,18 @@ def test_ck2_stewart_actuation_map_is_the_inverse_jacobian_eq_6():
     assert np.abs(ConstraintSet.of(robot).error(mechanism.kinematics)).max() < 1e-14
     mechanism.place(robot.posture)
     _, S = build_maps(mechanism)
-    platform = pin.getFrameJacobian(robot.model, mechanism.kinematics.data, robot.link_frame("s0"), pin.LOCAL_WORLD_ALIGNED)
+    platform = pin.getFrameJacobian(
+        robot.model, mechanism.kinematics.data, robot.link_frame("s0"), pin.LOCAL_WORLD_ALIGNED
+    )
     rows = []
     for k in range(6):
         arm = X_WP.rotation @ top[k]
         axis = X_WP.act(top[k]) - base[k]
         axis = axis / np.linalg.norm(axis)
         rows.append(np.r_[axis, np.cross(arm - X_WP.rotation @ top[0], axis)])
-    np.testing.assert_allclose(S, np.array(rows) @ platform @ mechanism.null_space.Gamma, atol=1e-12)
+    np.testing.assert_allclose(
+        S, np.array(rows) @ platform @ mechanism.null_space.Gamma, atol=1e-12
+    )
 
 
 def test_ck2_stewart_statics_f6():
@@ -153,10 +179,17 @@ def test_ck3_five_bar_statics_with_base_motors_eq_9():
     np.testing.assert_allclose(tip, (-0.039773888233, 0.600108931640), atol=1e-12)
     zero = np.zeros(4)
     gravity = pin.rnea(mechanism.robot.model, mechanism.robot.data(), q, zero, zero)
-    np.testing.assert_allclose(gravity, (-0.514470460891, 0.515579539109, 0.110158915922, -0.594436781343), atol=1e-11)
+    np.testing.assert_allclose(
+        gravity, (-0.514470460891, 0.515579539109, 0.110158915922, -0.594436781343), atol=1e-11
+    )
     answer = solve_inverse(mechanism, q, zero, zero)
     np.testing.assert_allclose(answer.tau, (-1.503141807073, 1.150015879612), atol=1e-11)
-    assert (answer.rank_S, answer.redundancy, answer.feasible, answer.status) == (2, 0, True, DynamicsStatus.OK)
+    assert (answer.rank_S, answer.redundancy, answer.feasible, answer.status) == (
+        2,
+        0,
+        True,
+        DynamicsStatus.OK,
+    )
 
 
 def test_ck3_five_bar_statics_with_elbow_motors():
@@ -169,7 +202,9 @@ def test_ck3_five_bar_statics_with_elbow_motors():
 def test_ck3_three_motors_share_by_minimum_norm():
     mechanism, q, _ = f2(["left_base", "left_elbow", "right_base"])
     answer = solve_inverse(mechanism, q, np.zeros(4), np.zeros(4))
-    np.testing.assert_allclose(answer.tau, (-0.499092036967, 0.911085010540, 0.534124209704), atol=1e-11)
+    np.testing.assert_allclose(
+        answer.tau, (-0.499092036967, 0.911085010540, 0.534124209704), atol=1e-11
+    )
     assert answer.redundancy == 1
     heavy = solve_inverse(mechanism, q, np.zeros(4), np.zeros(4), weight=np.array([1.0, 1e6, 1.0]))
     np.testing.assert_allclose(heavy.tau[[0, 2]], (-1.503141807073, 1.150015879612), atol=1e-4)
@@ -183,9 +218,13 @@ def test_ck3_five_bar_in_motion():
     np.testing.assert_allclose(a, (1, -2.424511886285, -2, 3.098716436459), atol=1e-11)
     answer = solve_inverse(mechanism, q, v, a)
     np.testing.assert_allclose(answer.tau, (-1.458913802787, 1.020930935461), atol=1e-11)
-    np.testing.assert_allclose(answer.lam[:2], (0.712845462764, 1.483788544443), atol=1e-10)  # in axes of the right distal link
+    np.testing.assert_allclose(
+        answer.lam[:2], (0.712845462764, 1.483788544443), atol=1e-10
+    )  # in axes of the right distal link
     R_WB = mechanism.kinematics.data.oMi[4].rotation
-    np.testing.assert_allclose((R_WB @ answer.lam[:3])[:2], (-1.612306621556, -0.332030806538), atol=1e-10)
+    np.testing.assert_allclose(
+        (R_WB @ answer.lam[:3])[:2], (-1.612306621556, -0.332030806538), atol=1e-10
+    )
 
 
 def test_ck3_singular_five_bar_f4_says_what_the_motors_cannot_hold():
@@ -195,7 +234,10 @@ def test_ck3_singular_five_bar_f4_says_what_the_motors_cannot_hold():
     answer = solve_inverse(mechanism, q, np.zeros(4), np.zeros(4))
     assert mechanism.null_space.rank == 2
     assert abs(np.linalg.det(mechanism.J[:2, [1, 3]])) < 1e-15
-    assert {robot.coordinates[index] for index in mechanism.null_space.indep} != {"left_base", "right_base"}
+    assert {robot.coordinates[index] for index in mechanism.null_space.indep} != {
+        "left_base",
+        "right_base",
+    }
     assert answer.status is DynamicsStatus.ACTUATION_SINGULAR
     assert not answer.feasible
     assert answer.rank_S == 1
@@ -212,8 +254,17 @@ def test_ck3_two_arms_on_a_bar_f7_and_internal_forces():
     mechanism = mechanism_for(two_arms(), ["left0", "left1", "left2"])
     q = mechanism.robot.posture
     answer = solve_inverse(mechanism, q, np.zeros(6), np.zeros(6))
-    np.testing.assert_allclose(answer.tau_G, (12.8041491277, 18.0178721644, 4.6400661608), atol=1e-9)
-    expected = (-0.4376394314, 3.2957055378, -2.7449878925, 1.2707981704, -3.7543778544, 2.5966578978)
+    np.testing.assert_allclose(
+        answer.tau_G, (12.8041491277, 18.0178721644, 4.6400661608), atol=1e-9
+    )
+    expected = (
+        -0.4376394314,
+        3.2957055378,
+        -2.7449878925,
+        1.2707981704,
+        -3.7543778544,
+        2.5966578978,
+    )
     np.testing.assert_allclose(answer.tau, expected, atol=1e-9)
     assert (mechanism.nu, answer.redundancy) == (3, 3)
     _, S = build_maps(mechanism)
@@ -243,7 +294,13 @@ def test_ck4_overlapping_loops_are_stacked_eq_10_12():
             X=pin.SE3(np.eye(3), rng.uniform(-0.3, 0.3, 3) * [1, 1, 0]),
             inertia=random_inertia(rng),
         )
-    tree.add("d", pin.JointModelRZ(), parent="b", X=pin.SE3(np.eye(3), np.array([0.4, 0.1, 0])), inertia=random_inertia(rng))
+    tree.add(
+        "d",
+        pin.JointModelRZ(),
+        parent="b",
+        X=pin.SE3(np.eye(3), np.array([0.4, 0.1, 0])),
+        inertia=random_inertia(rng),
+    )
     robot, q, v = tree.robot(), rng.normal(size=4), np.zeros(4)
     data = robot.data()
     pin.forwardKinematics(robot.model, data, q)
@@ -268,7 +325,10 @@ def test_ck4_rows_are_j_a_minus_j_b_at_one_point_eq_10():
     mechanism.place(q)
     data = mechanism.kinematics.data
     tip = pin.SE3(np.eye(3), np.array([0.4, 0, 0]))
-    J_A, J_B = (pin.getFrameJacobian(robot.model, data, joint, tip, pin.LOCAL_WORLD_ALIGNED) for joint in (2, 4))
+    J_A, J_B = (
+        pin.getFrameJacobian(robot.model, data, joint, tip, pin.LOCAL_WORLD_ALIGNED)
+        for joint in (2, 4)
+    )
     R_WB = data.oMi[4].rotation
     np.testing.assert_allclose(R_WB @ mechanism.J[:3], (J_A - J_B)[:3], atol=1e-14)
 
@@ -320,7 +380,9 @@ def swing_with_virtual_links(mechanism, q, v):
     held = [name for name in robot.coordinates if name in virtual.coordinates]
     closed = close_position(other, q_virtual, held=held, tolerance=1e-14, most=200)
     other.place(closed.q)
-    follow = [index for index, name in enumerate(virtual.coordinates) if name not in robot.coordinates]
+    follow = [
+        index for index, name in enumerate(virtual.coordinates) if name not in robot.coordinates
+    ]
     v_virtual[follow] = np.linalg.lstsq(other.J[:, follow], -other.J @ v_virtual, rcond=None)[0]
     return other, closed.q, v_virtual
 
@@ -343,7 +405,13 @@ def test_ck5_swing_with_and_without_virtual_links():
     kept = solve_forward(other, q_virtual, v_virtual, tau_virtual)
     shared = [virtual.coordinates.index(name) for name in robot.coordinates]
     np.testing.assert_allclose(kept.a[shared], plain.a, atol=1e-8 * (1 + np.abs(plain.a).max()))
-    dense, _ = solve_kkt(symmetric(mechanism.inertia()), mechanism.bias(), mechanism.J, mechanism.gamma, mechanism.spread(tau))
+    dense, _ = solve_kkt(
+        symmetric(mechanism.inertia()),
+        mechanism.bias(),
+        mechanism.J,
+        mechanism.gamma,
+        mechanism.spread(tau),
+    )
     np.testing.assert_allclose(plain.a, dense, atol=1e-8 * (1 + np.abs(dense).max()))
 
 
@@ -356,13 +424,21 @@ def test_ck5_swing_against_pinocchio_constraint_dynamics():
     models, works = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for block in mechanism.constraints:
         contact = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_3D, model, block.A.joint, block.A.X_JF, block.B.joint, block.B.X_JF, pin.LOCAL
+            pin.ContactType.CONTACT_3D,
+            model,
+            block.A.joint,
+            block.A.X_JF,
+            block.B.joint,
+            block.B.X_JF,
+            pin.LOCAL,
         )
         models.append(contact)
         works.append(contact.createData())
     pin.initConstraintDynamics(model, data, models, works)
     settings = pin.ProximalSettings(1e-14, 1e-10, 20)
-    expected = pin.constraintDynamics(model, data, q, v, np.zeros(model.nv), models, works, settings)
+    expected = pin.constraintDynamics(
+        model, data, q, v, np.zeros(model.nv), models, works, settings
+    )
     np.testing.assert_allclose(answer.a, expected, atol=1e-7 * (1 + np.abs(expected).max()))
 
 
@@ -374,7 +450,10 @@ def test_ck6_planar_four_bar_in_space_eq_14():
     mechanism = Mechanism(robot)
     chi, psi = four_bar_angles(PHI)
     q = np.zeros(4)
-    q[[robot.joint(name).q.start for name in ("crank", "coupler", "rocker", "virtual.pin")]] = [*four_bar_posture(PHI), chi - psi]
+    q[[robot.joint(name).q.start for name in ("crank", "coupler", "rocker", "virtual.pin")]] = [
+        *four_bar_posture(PHI),
+        chi - psi,
+    ]
     outcome = mechanism.mobility(q)
     assert mechanism.J.shape[0] == 6
     assert (outcome.rank, mechanism.nu) == (3, 1)
@@ -404,7 +483,9 @@ def test_ck6_flat_parallelogram_is_a_bifurcation_f3():
     robot, q = parallelogram(np.radians(50))
     mechanism = Mechanism(robot)
     outcome = mechanism.mobility(q)
-    np.testing.assert_allclose((outcome.sigma_max, outcome.sigma_min), (0.908191878, 0.219143321), atol=1e-9)
+    np.testing.assert_allclose(
+        (outcome.sigma_max, outcome.sigma_min), (0.908191878, 0.219143321), atol=1e-9
+    )
     assert mechanism.mobility(np.zeros(3)).rank == 1
     assert mechanism.nu == 2
     almost = Mechanism(robot)
@@ -430,7 +511,11 @@ def test_ck7_extracted_rows_are_independent_and_enough_eq_13():
     q = np.array([PHI, *four_bar_posture(PHI)[1:], 0.0])
     outcome = mechanism.mobility(q)
     scaled = mechanism.scale[:, None] * mechanism.J
-    assert np.linalg.matrix_rank(scaled[outcome.rows]) == outcome.rank == np.linalg.matrix_rank(scaled, tol=1e-9)
+    assert (
+        np.linalg.matrix_rank(scaled[outcome.rows])
+        == outcome.rank
+        == np.linalg.matrix_rank(scaled, tol=1e-9)
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -438,13 +523,18 @@ def test_ck7_order_repetition_and_size_of_rows_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     mechanism, q = closed_swing()
     mechanism.place(q)
-    v, tau = mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu), rng.normal(size=len(mechanism.actuated))
+    v, tau = (
+        mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu),
+        rng.normal(size=len(mechanism.actuated)),
+    )
     reference = solve_forward(mechanism, q, v, tau).a
     J, gamma, k = mechanism.J.copy(), mechanism.gamma.copy(), len(mechanism.J)
     picked = rng.permutation(np.r_[np.arange(k), rng.integers(0, k, 4)])
     size = 10.0 ** rng.uniform(-6, 6, len(picked))
     labels = tuple(f"row{index}" for index in range(len(picked)))
-    rows = UserBlock("rows", labels, lambda q: size[:, None] * J[picked], lambda q, v: size * gamma[picked])
+    rows = UserBlock(
+        "rows", labels, lambda q: size[:, None] * J[picked], lambda q, v: size * gamma[picked]
+    )
     other = Mechanism(mechanism.robot, [rows])
     answer = solve_forward(other, q, v, tau)
     assert (other.null_space.rank, other.nu, answer.indeterminate) == (9, 22, True)
@@ -454,9 +544,14 @@ def test_ck7_order_repetition_and_size_of_rows_do_not_matter(seed):
 def test_ck8_h_of_the_four_bar_eq_18():
     mechanism = mechanism_for(four_bar(), ["crank"])
     mechanism.place(four_bar_posture(PHI))
-    np.testing.assert_allclose(dependency(mechanism)[:, 0], (-1.137145427517, 0.372124258767), atol=1e-11)
+    np.testing.assert_allclose(
+        dependency(mechanism)[:, 0], (-1.137145427517, 0.372124258767), atol=1e-11
+    )
     chi, psi = four_bar_angles(PHI)
-    rates = -0.2 * np.sin(PHI - psi) / (0.5 * np.sin(chi - psi)) - 1, 0.2 * np.sin(PHI - chi) / (0.4 * np.sin(psi - chi))
+    rates = (
+        -0.2 * np.sin(PHI - psi) / (0.5 * np.sin(chi - psi)) - 1,
+        0.2 * np.sin(PHI - chi) / (0.4 * np.sin(psi - chi)),
+    )
     np.testing.assert_allclose(dependency(mechanism)[:, 0], rates, atol=1e-12)
 
 
@@ -483,7 +578,10 @@ def test_ck8_acceleration_does_not_depend_on_the_choice():
     tau = rng.normal(size=len(mechanism.actuated))
     reference = solve_forward(mechanism, q, v, tau).a
     nv, chosen = mechanism.robot.nv, set()
-    spaces = [CoordinatePartition(nv, preference=rng.uniform(0.05, 1, nv)) for _ in range(4)] + [SingularBasis(nv), OrthonormalBasis(nv)]
+    spaces = [CoordinatePartition(nv, preference=rng.uniform(0.05, 1, nv)) for _ in range(4)] + [
+        SingularBasis(nv),
+        OrthonormalBasis(nv),
+    ]
     for space in spaces:
         other = Mechanism(mechanism.robot, null_space=space)
         a = solve_forward(other, q, v, tau).a
@@ -501,7 +599,12 @@ def test_ck9_w_and_s_row_by_row_equal_gamma_fig_5_6():
     W, S = build_maps(mechanism)
     space, H = mechanism.null_space, dependency(mechanism)
     place_S, place_G = list(space.dep), list(space.indep)
-    literal = np.array([H[place_S.index(i)] if i in place_S else np.eye(mechanism.nu)[place_G.index(i)] for i in range(mechanism.robot.nv)])
+    literal = np.array(
+        [
+            H[place_S.index(i)] if i in place_S else np.eye(mechanism.nu)[place_G.index(i)]
+            for i in range(mechanism.robot.nv)
+        ]
+    )
     np.testing.assert_array_equal(W, literal)
     np.testing.assert_array_equal(S, literal[mechanism.actuated])
     np.testing.assert_allclose(mechanism.J @ W, 0.0, atol=1e-12)
@@ -511,13 +614,17 @@ def test_ck10_acceleration_of_dependent_joints_eq_19_22():
     mechanism = mechanism_for(four_bar(), ["crank"])
     q = four_bar_posture(PHI)
     motion(mechanism, q, np.ones(1), np.zeros(1))
-    np.testing.assert_allclose(mechanism.null_space.beta, (0, 0.375457848808, 0.451303514349), atol=1e-11)
+    np.testing.assert_allclose(
+        mechanism.null_space.beta, (0, 0.375457848808, 0.451303514349), atol=1e-11
+    )
     dt = 1e-5
     rates = []
     for sign in (1, -1):
         mechanism.place(four_bar_posture(PHI + sign * dt))
         rates.append(mechanism.null_space.Gamma[:, 0].copy())
-    np.testing.assert_allclose((rates[0] - rates[1]) / (2 * dt), (0, 0.375457848808, 0.451303514349), atol=1e-9)
+    np.testing.assert_allclose(
+        (rates[0] - rates[1]) / (2 * dt), (0, 0.375457848808, 0.451303514349), atol=1e-9
+    )
 
 
 def test_ck10_bias_without_the_minus_sign_would_be_caught():
@@ -539,7 +646,9 @@ def test_ck11_inertia_and_bias_of_the_closed_chain_eq_23():
     mechanism, q, _ = f2()
     v, _ = motion(mechanism, q, np.array([0.7, -0.4]), np.zeros(2))
     literal = solve_by_unit_vectors(mechanism, q, v, np.zeros(2))
-    np.testing.assert_allclose(literal.A, [[0.067718802341, 0.016163837518], [0.016163837518, 0.064610663061]], atol=1e-11)
+    np.testing.assert_allclose(
+        literal.A, [[0.067718802341, 0.016163837518], [0.016163837518, 0.064610663061]], atol=1e-11
+    )
     np.testing.assert_allclose(literal.b, (-1.494304930091, 1.133988424066), atol=1e-11)
 
 
@@ -552,9 +661,15 @@ def test_ck11_unit_vectors_equal_the_projection_eq_24():
     literal = solve_by_unit_vectors(mechanism, q, v, tau)
     space, M, h = mechanism.null_space, symmetric(mechanism.inertia()), mechanism.bias()
     np.testing.assert_allclose(literal.A, literal.A.T, atol=1e-11 * np.abs(literal.A).max())
-    np.testing.assert_allclose(literal.A, space.Gamma.T @ M @ space.Gamma, atol=1e-10 * np.abs(literal.A).max())
-    np.testing.assert_allclose(literal.b, space.Gamma.T @ (M @ space.beta + h), atol=1e-10 * np.abs(literal.b).max())
-    np.testing.assert_allclose(literal.a, solve_forward(mechanism, q, v, tau).a, atol=1e-8 * np.abs(literal.a).max())
+    np.testing.assert_allclose(
+        literal.A, space.Gamma.T @ M @ space.Gamma, atol=1e-10 * np.abs(literal.A).max()
+    )
+    np.testing.assert_allclose(
+        literal.b, space.Gamma.T @ (M @ space.beta + h), atol=1e-10 * np.abs(literal.b).max()
+    )
+    np.testing.assert_allclose(
+        literal.a, solve_forward(mechanism, q, v, tau).a, atol=1e-8 * np.abs(literal.a).max()
+    )
     assert np.linalg.eigvalsh(literal.A).min() > 0
 
 
@@ -573,7 +688,13 @@ def chain(count, loops=2):
     tree = Tree()
     for k in range(count):
         joint = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)[k % 3]()
-        tree.add(f"l{k}", joint, parent=f"l{k - 1}" if k else "world", X=random_pose(rng, 0.2), inertia=random_inertia(rng))
+        tree.add(
+            f"l{k}",
+            joint,
+            parent=f"l{k - 1}" if k else "world",
+            X=random_pose(rng, 0.2),
+            inertia=random_inertia(rng),
+        )
     robot = tree.robot()
     q = rng.normal(size=count)
     data = robot.data()
@@ -611,7 +732,9 @@ def test_ck12_cost_is_linear_in_links_times_freedoms():
 
 
 def test_ck13_ballistic_motion_needs_nobody():
-    tree = Tree().add("body", pin.JointModelFreeFlyer(), inertia=random_inertia(np.random.default_rng(0)))
+    tree = Tree().add(
+        "body", pin.JointModelFreeFlyer(), inertia=random_inertia(np.random.default_rng(0))
+    )
     tree.add(
         "arm",
         pin.JointModelSpherical(),
@@ -622,7 +745,10 @@ def test_ck13_ballistic_motion_needs_nobody():
     robot = tree.robot()
     mechanism = Mechanism(robot)
     rng = np.random.default_rng(3)
-    q, v = pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+    q, v = (
+        pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)),
+        rng.normal(size=robot.nv),
+    )
     flight = solve_forward(mechanism, q, v, rng.normal(size=3))
     assert np.abs(inspect_motion(mechanism, q, v, flight.a).base_wrench).max() < 1e-8
     R_WB = pin.Quaternion(q[3:7]).toRotationMatrix()
@@ -684,7 +810,9 @@ def test_ck14_swing_keeps_energy_and_cuts_do_not_jolt():
 @pytest.mark.slow
 def test_ck14_two_seconds_on_the_swing():
     mechanism, q = closed_swing()
-    v = project_velocity(mechanism, q, 0.5 * np.random.default_rng(6).normal(size=mechanism.robot.nv))
+    v = project_velocity(
+        mechanism, q, 0.5 * np.random.default_rng(6).normal(size=mechanism.robot.nv)
+    )
     start = take_audit(mechanism, q, v)
     q, v, outcome = run(mechanism, q, v, 2.0)
     end = take_audit(mechanism, q, v)
@@ -699,22 +827,37 @@ def test_ck14_after_both_cuts_the_figure_falls_with_g():
     for hand in ("left_hand", "right_hand"):
         mechanism.constraints.remove(hand)
     answer = solve_forward(mechanism, q, v, np.zeros(len(mechanism.actuated)))
-    model, data, trunk = mechanism.robot.model, mechanism.robot.data(), mechanism.robot.joint("trunk").index
+    model, data, trunk = (
+        mechanism.robot.model,
+        mechanism.robot.data(),
+        mechanism.robot.joint("trunk").index,
+    )
     pin.centerOfMass(model, data, q, v, answer.a)
-    np.testing.assert_allclose(data.oMi[trunk].rotation @ data.acom[trunk], (0, 0, -9.81), atol=1e-6)
+    np.testing.assert_allclose(
+        data.oMi[trunk].rotation @ data.acom[trunk], (0, 0, -9.81), atol=1e-6
+    )
 
 
 def test_the_answer_does_not_depend_on_units():
     """Millimetres and grams: lengths and masses times 1e3, torques times 1e9."""
 
     def scaled(unit, mass):
-        robot = five_bar(0.3 * unit, 0.4 * unit, 0.1 * unit, masses=(0.4 * mass, 0.5 * mass), actuated=["left_base", "right_base"])
+        robot = five_bar(
+            0.3 * unit,
+            0.4 * unit,
+            0.1 * unit,
+            masses=(0.4 * mass, 0.5 * mass),
+            actuated=["left_base", "right_base"],
+        )
         robot.model.gravity.linear = np.array([0.0, -9.81 * unit, 0.0])
         return Mechanism(robot, ConstraintSet.of(robot, length=0.3 * unit))
 
     q, _ = five_bar_posture(np.radians(120), np.radians(70))
     tau, v = np.array([0.3, -0.2]), np.zeros(4)
-    plain, metric = solve_forward(scaled(1, 1), q, v, tau), solve_forward(scaled(1e3, 1e3), q, v, tau * 1e9)
+    plain, metric = (
+        solve_forward(scaled(1, 1), q, v, tau),
+        solve_forward(scaled(1e3, 1e3), q, v, tau * 1e9),
+    )
     tiny = solve_forward(scaled(1e-3, 1e-3), q, v, tau * 1e-9)
     np.testing.assert_allclose(metric.a, plain.a, rtol=1e-7)
     np.testing.assert_allclose(tiny.a, plain.a, rtol=1e-3)
@@ -726,4 +869,6 @@ def test_a_locked_crank_leaves_a_structure():
     answer = solve_forward(mechanism, four_bar_posture(PHI), np.zeros(3), np.zeros(3))
     assert mechanism.nu == 0
     np.testing.assert_allclose(answer.a, 0.0, atol=1e-12)
-    assert np.isclose(answer.lam[mechanism.constraints.rows_of("lock.crank")][0], 0.646456524678, atol=1e-10)
+    assert np.isclose(
+        answer.lam[mechanism.constraints.rows_of("lock.crank")][0], 0.646456524678, atol=1e-10
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics filter [DF]: one test or more per item."""
 
 import gc
@@ -21,7 +22,12 @@ from humanoid_dynamics.filtering.paper import contact_procedure as paper_contact
 from humanoid_dynamics.filtering.paper import contacts as paper_contacts
 from humanoid_dynamics.filtering.paper.cone_solution import solve_in_cones
 from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS
-from humanoid_dynamics.filtering.paper.feedback import ControlPoint, Gains, JointFeedback, PaperReference
+from humanoid_dynamics.filtering.paper.feedback import (
+    ControlPoint,
+    Gains,
+    JointFeedback,
+    PaperReference,
+)
 from humanoid_dynamics.filtering.paper.filter import PaperFilter
 from humanoid_dynamics.filtering.paper.ground import Slope
 from humanoid_dynamics.filtering.paper.reference import prepare_clip
@@ -66,7 +72,10 @@ def make_balance(robot, rng, rows="faces"):
     pin.computeJointJacobians(model, data)
     frames = [robot.surface(name).frame for name in robot.stance]
     J = [pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED) for frame in frames]
-    gamma = [pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL_WORLD_ALIGNED).vector for frame in frames]
+    gamma = [
+        pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL_WORLD_ALIGNED).vector
+        for frame in frames
+    ]
     weight = 9.81 * robot.mass
     unit = weight * np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
     keep = {
@@ -80,7 +89,9 @@ def make_balance(robot, rng, rows="faces"):
     parts = keep[rows]
     stack = [np.vstack([np.zeros((0, robot.nv)), *(J[k][:n] for k, n in parts)])]
     drift = np.concatenate([np.zeros(0), *(gamma[k][:n] for k, n in parts)])
-    balance = Balance(M, h, stack[0], drift, np.concatenate([np.zeros(0), *(unit[:n] for _, n in parts)]))
+    balance = Balance(
+        M, h, stack[0], drift, np.concatenate([np.zeros(0), *(unit[:n] for _, n in parts)])
+    )
     return balance, q, v
 
 
@@ -127,7 +138,9 @@ def test_df1_size_of_the_system_is_that_of_the_text(human):
 def test_df1_without_contact_everything_falls_whatever_is_wanted(human):
     rng = np.random.default_rng(2)
     balance, q, v = make_balance(human, rng, "none")
-    solution = StructuredSolution(human.nv, human.actuated_v, Units()).solve(balance, 20.0 * rng.normal(size=human.nv))
+    solution = StructuredSolution(human.nv, human.actuated_v, Units()).solve(
+        balance, 20.0 * rng.normal(size=human.nv)
+    )
     data = human.data()
     change = pin.computeCentroidalMomentumTimeVariation(human.model, data, q, v, solution.a)
     np.testing.assert_allclose(change.vector, [0, 0, -human.mass * 9.81, 0, 0, 0], atol=1e-8)
@@ -138,7 +151,9 @@ def test_df2_large_rotations_are_fed_back_along_the_shortest_way(human):
     feedback = JointFeedback(human, Gains())
     q = np.array(human.posture)
     turned = np.array(q)
-    turned[3:7] = -pin.Quaternion(pin.utils.rotate("z", 2.0)).coeffs()  # the other of the two quaternions of this rotation
+    turned[3:7] = -pin.Quaternion(
+        pin.utils.rotate("z", 2.0)
+    ).coeffs()  # the other of the two quaternions of this rotation
     rest = np.zeros(human.nv)
     wanted = feedback.want(q, rest, (turned, rest, rest))
     np.testing.assert_allclose(wanted[3:6], 100.0 * np.array([0, 0, 2.0]), atol=1e-9)
@@ -154,7 +169,9 @@ def test_df2_rates_of_the_reference_are_turned_into_the_axes_of_the_base(human):
     v_ref[:3] = pin.utils.rotate("z", 1.0).T @ np.array([1.0, 0.0, 0.0])  # along x of the world
     v[:3] = [1.0, 0.0, 0.0]  # so is this
     wanted = feedback.want(q, v, (turned, v_ref, rest))
-    np.testing.assert_allclose(wanted[:3], 100.0 * pin.difference(human.model, q, turned)[:3], atol=1e-9)
+    np.testing.assert_allclose(
+        wanted[:3], 100.0 * pin.difference(human.model, q, turned)[:3], atol=1e-9
+    )
 
 
 def test_df2_references_without_rates_are_differentiated_and_the_delay_is_told(human):
@@ -185,12 +202,22 @@ def merge(human, share=1.0, fold=None):
         pin.forwardKinematics(model, data, q, v, a)
         X = pin.updateFramePlacement(model, data, point.frame).copy()
         V = pin.getFrameVelocity(model, data, point.frame, pin.LOCAL_WORLD_ALIGNED).vector.copy()
-        return X, V, pin.getFrameClassicalAcceleration(model, data, point.frame, pin.LOCAL_WORLD_ALIGNED).vector.copy()
+        return (
+            X,
+            V,
+            pin.getFrameClassicalAcceleration(
+                model, data, point.frame, pin.LOCAL_WORLD_ALIGNED
+            ).vector.copy(),
+        )
 
     X, V, _ = measured(before)
     X_ref, V_ref, A_ref = measured(reference[2], reference[0], reference[1])
     turn = pin.log3(X_ref.rotation @ X.rotation.T)
-    wanted = A_ref + 15.0 * (V_ref - V) + 60.0 * np.concatenate((X_ref.translation - X.translation, turn))
+    wanted = (
+        A_ref
+        + 15.0 * (V_ref - V)
+        + 60.0 * np.concatenate((X_ref.translation - X.translation, turn))
+    )
     return wanted, measured(before)[2], measured(after)[2], M, before, after
 
 
@@ -234,17 +261,29 @@ def test_df6_structured_is_literal(robot, rows):
     for k in (1e-6, 1e-4, 1e-2, 1.0):
         wanted = 5.0 * rng.normal(size=robot.nv)
         literal = solve_literally(balance, robot.actuated_v, wanted, Units(k=k))
-        structured = StructuredSolution(robot.nv, robot.actuated_v, Units(k=k)).solve(balance, wanted)
+        structured = StructuredSolution(robot.nv, robot.actuated_v, Units(k=k)).solve(
+            balance, wanted
+        )
         for name in ("a", "lam", "tau"):
             x, y = getattr(structured, name), getattr(literal, name)
-            assert np.abs(x - y).max(initial=0.0) <= 1e-9 * max(1.0, np.abs(y).max(initial=0.0)), (name, k)
+            assert np.abs(x - y).max(initial=0.0) <= 1e-9 * max(1.0, np.abs(y).max(initial=0.0)), (
+                name,
+                k,
+            )
 
 
 def test_df6_structured_is_eight_times_faster():
     robot = hd.load_robot("talos_reduced")
     balance, _, _ = make_balance(robot, np.random.default_rng(6))
-    solver, units, wanted = StructuredSolution(robot.nv, robot.actuated_v, Units()), Units(), np.ones(robot.nv)
-    ways = (lambda: solver.solve(balance, wanted), lambda: solve_literally(balance, robot.actuated_v, wanted, units))
+    solver, units, wanted = (
+        StructuredSolution(robot.nv, robot.actuated_v, Units()),
+        Units(),
+        np.ones(robot.nv),
+    )
+    ways = (
+        lambda: solver.solve(balance, wanted),
+        lambda: solve_literally(balance, robot.actuated_v, wanted, units),
+    )
     times = np.empty((40, 2))
     gc.disable()
     for row in range(-3, len(times)):
@@ -259,7 +298,12 @@ def test_df6_structured_is_eight_times_faster():
 
 def nearest_acceleration(balance, wanted, others):
     """Oracle: the Euclidean projection on the motions that rows and base allow, by a null space of both."""
-    A = np.block([[balance.J, np.zeros((len(balance.gamma),) * 2)], [balance.M[others], -balance.J[:, others].T]])
+    A = np.block(
+        [
+            [balance.J, np.zeros((len(balance.gamma),) * 2)],
+            [balance.M[others], -balance.J[:, others].T],
+        ]
+    )
     b = np.concatenate((-balance.gamma, -balance.h[others]))
     x0 = np.linalg.lstsq(A, b, rcond=None)[0]
     N = null_space(A)
@@ -276,7 +320,10 @@ def test_df6_goes_to_the_projection_linearly_in_k(human, rows):
     others = np.setdiff1d(np.arange(human.nv), human.actuated_v)
     nearest = nearest_acceleration(balance, wanted, others)
     errors = [
-        np.abs(StructuredSolution(human.nv, human.actuated_v, Units(k=k)).solve(balance, wanted).a - nearest).max()
+        np.abs(
+            StructuredSolution(human.nv, human.actuated_v, Units(k=k)).solve(balance, wanted).a
+            - nearest
+        ).max()
         for k in (1e-6, 1e-4, 1e-2)
     ]
     assert errors[0] < 1e-5
@@ -291,7 +338,13 @@ def test_df6_the_equation_as_printed_misses_by_half(human):
     wanted, units = 5.0 * rng.normal(size=human.nv), Units()
     nv = balance.J.shape[1]
     W, u = build_coefficients(balance, human.actuated_v)
-    D = np.concatenate((np.full(nv, units.acceleration), balance.unit, np.full(len(human.actuated_v), units.torque)))
+    D = np.concatenate(
+        (
+            np.full(nv, units.acceleration),
+            balance.unit,
+            np.full(len(human.actuated_v), units.torque),
+        )
+    )
     sharp = np.linalg.pinv(W * D, rcond=1e-11)
     V = units.acceleration * (np.eye(len(D)) - sharp @ (W * D))[:nv]
     a0 = units.acceleration * (sharp @ u)[:nv]
@@ -307,7 +360,9 @@ def test_df6_a_wish_that_contacts_allow_is_granted(human):
     """Without a look at the forces the filter only projects on the motions that contacts allow."""
     rng = np.random.default_rng(9)
     balance, _, _ = make_balance(human, rng)
-    wish = np.linalg.lstsq(balance.J, -balance.gamma, rcond=None)[0] + null_space(balance.J) @ rng.normal(size=human.nv - 12)
+    wish = np.linalg.lstsq(balance.J, -balance.gamma, rcond=None)[0] + null_space(
+        balance.J
+    ) @ rng.normal(size=human.nv - 12)
     found = StructuredSolution(human.nv, human.actuated_v, Units()).solve(balance, wish)
     np.testing.assert_allclose(found.a, wish, atol=1e-5)
 
@@ -316,7 +371,9 @@ def test_df6_forces_and_torques_are_the_least_in_their_units(human):
     rng = np.random.default_rng(10)
     balance, _, _ = make_balance(human, rng)
     units = Units(k=1e-6)
-    found = StructuredSolution(human.nv, human.actuated_v, units).solve(balance, rng.normal(size=human.nv))
+    found = StructuredSolution(human.nv, human.actuated_v, units).solve(
+        balance, rng.normal(size=human.nv)
+    )
     spread = np.zeros((human.nv, len(human.actuated_v)))
     spread[human.actuated_v, np.arange(len(human.actuated_v))] = 1.0
     N = null_space(np.hstack((balance.J.T * balance.unit, spread * units.torque)))
@@ -331,7 +388,9 @@ def test_df7_velocity_first_then_the_configuration_with_it(human):
     tool.push(human.control_points["chest"].link, (60.0, 0.0, 0.0), 0.1)
     first, second = tool.step(still(human)), tool.step(still(human))
     np.testing.assert_allclose(second.v, first.v + DT * first.a, atol=1e-12)
-    np.testing.assert_allclose(second.q, pin.integrate(human.model, first.q, DT * second.v), atol=1e-12)
+    np.testing.assert_allclose(
+        second.q, pin.integrate(human.model, first.q, DT * second.v), atol=1e-12
+    )
 
 
 # DF-8: the contact procedure
@@ -464,7 +523,9 @@ def test_df9_the_normal_is_that_of_the_ground(human):
 def test_df9_flags_tell_which_sole_may_stand(human):
     tool = PaperFilter(human)
     rest = np.zeros(human.nv)
-    frame = tool.step(PaperReference(human.posture, rest, rest, {"left_foot": True, "right_foot": False}))
+    frame = tool.step(
+        PaperReference(human.posture, rest, rest, {"left_foot": True, "right_foot": False})
+    )
     assert frame.states[0] != "free"
     assert frame.states[1] == "free"
 
@@ -478,10 +539,14 @@ def test_df10_soles_that_come_down_stop_and_lose_energy(human):
     assert frame.certificate.energy < -0.1
     data = human.data()
     for surface in frame.surfaces:
-        J = pin.computeFrameJacobian(human.model, data, frame.q, surface.frame, pin.LOCAL_WORLD_ALIGNED)
+        J = pin.computeFrameJacobian(
+            human.model, data, frame.q, surface.frame, pin.LOCAL_WORLD_ALIGNED
+        )
         assert np.abs(J @ frame.v).max() < 1e-9
     M = symmetric(pin.crba(human.model, data, human.posture))
-    assert frame.certificate.energy == pytest.approx(0.5 * (frame.v @ M @ frame.v - v @ M @ v), abs=1e-9)
+    assert frame.certificate.energy == pytest.approx(
+        0.5 * (frame.v @ M @ frame.v - v @ M @ v), abs=1e-9
+    )
 
 
 def test_df10_impulses_never_pull_and_energy_never_grows(human):
@@ -513,7 +578,10 @@ def test_df11_a_figure_pulls_itself_up_on_two_ropes():
     assert np.abs(mechanism.constraints.error(mechanism.kinematics)).max() < 1e-9
     for frame in run.frames[::20]:
         mechanism.update(frame.q, frame.v)
-        left = pin.rnea(robot.model, robot.data(), frame.q, frame.v, frame.a) - mechanism.J.T @ frame.loops
+        left = (
+            pin.rnea(robot.model, robot.data(), frame.q, frame.v, frame.a)
+            - mechanism.J.T @ frame.loops
+        )
         left[robot.actuated_v] -= frame.tau
         assert np.abs(left).max() < 1e-8 * robot.mass * 9.81
 
@@ -525,7 +593,9 @@ def test_df11_a_hand_lets_go_without_a_jump_of_velocities_and_the_filter_goes_on
     assert len(before.loops) == 6
     assert len(after.loops) == 3
     jumps = [np.abs(b.v - a.v - DT * a.a).max() for a, b in pairwise(run.frames[:101])]
-    assert jumps[-1] <= max(jumps[:-1])  # who lets go gives no impulse: no more than any step before rounds off
+    assert jumps[-1] <= max(
+        jumps[:-1]
+    )  # who lets go gives no impulse: no more than any step before rounds off
     assert all(frame.certificate.residual < 1e-8 * run.robot.mass * 9.81 for frame in run.frames)
 
 
@@ -548,7 +618,10 @@ def test_df12_the_reference_may_jump_at_any_frame_and_velocities_do_not(human):
     rest = np.zeros(human.nv)
     other = np.array(human.posture)
     other[human.joint("left_shoulder_pitch").q] -= 1.0
-    frames = [tool.step(PaperReference(human.posture if k < 20 else other, rest, rest)) for k in range(300)]
+    frames = [
+        tool.step(PaperReference(human.posture if k < 20 else other, rest, rest))
+        for k in range(300)
+    ]
     for before, after in pairwise(frames):
         np.testing.assert_allclose(after.v, before.v + DT * before.a, atol=1e-9)
     assert np.abs(pin.difference(human.model, other, frames[-1].q)).max() < 0.02
@@ -577,7 +650,10 @@ def test_df13_gains_are_stable_at_the_step_and_a_push_is_recovered_from(human):
     assert gains.joint_d * DT < 0.5
     assert gains.joint_d**2 == pytest.approx(4.0 * gains.joint_p)
     frames = run_standing(human, 2.5, push=(200.0, 0.0, 0.0))
-    errors = [np.sqrt(np.mean(pin.difference(human.model, human.posture, frame.q)[6:] ** 2)) for frame in frames]
+    errors = [
+        np.sqrt(np.mean(pin.difference(human.model, human.posture, frame.q)[6:] ** 2))
+        for frame in frames
+    ]
     assert max(errors) < 0.05
     assert errors[-1] < 1e-3
 
@@ -586,7 +662,11 @@ def test_df13_gains_are_stable_at_the_step_and_a_push_is_recovered_from(human):
 @pytest.mark.parametrize("name", ["kick", "push", "squat", "rope"])
 def test_df14_experiment_keeps_its_bounds(human, name):
     data = EXPERIMENTS[name](human, None)
-    failed = [f"{c.run}: {c.what} {c.value:.4g} {c.sense} {c.bound:g}" for c in data.checks if not c.passed]
+    failed = [
+        f"{c.run}: {c.what} {c.value:.4g} {c.sense} {c.bound:g}"
+        for c in data.checks
+        if not c.passed
+    ]
     assert not failed
 
 
@@ -613,7 +693,9 @@ def test_df14_without_the_look_at_forces_a_push_leaves_the_feet(human):
 def test_df14_consistent_walks_pass_unchanged(path, robot, cutoff, kind, bound):
     robot = hd.load_robot(robot)
     fps = 60.0 if path.startswith("g1_karate") else None
-    clip = prepare_clip(load_clip(recorded(path), robot, fps=fps), DT, cutoff=cutoff, kind=kind, repair=False)
+    clip = prepare_clip(
+        load_clip(recorded(path), robot, fps=fps), DT, cutoff=cutoff, kind=kind, repair=False
+    )
     run = run_paper_filter(robot, clip)
     facts = summarise(run)
     assert run.finished
@@ -647,7 +729,12 @@ def test_df14_soles_that_are_glued_to_the_ground_are_pulled_by_it():
 
 # DF-15: friction
 def test_df15_friction_is_reported_or_kept(human):
-    slippery = replace(human, surfaces={name: replace(surface, friction=0.05) for name, surface in human.surfaces.items()})
+    slippery = replace(
+        human,
+        surfaces={
+            name: replace(surface, friction=0.05) for name, surface in human.surfaces.items()
+        },
+    )
     shove = (0.0, 120.0, 0.0)
     report = run_standing(slippery, 0.4, push=shove)
     kept = run_standing(slippery, 0.4, push=shove, style=PaperStyle(friction="cones"))
@@ -667,7 +754,9 @@ def test_df16_nearest_motion_with_forces_in_their_pyramids(human):
     wanted = 3.0 * rng.normal(size=human.nv)
     found = solve_in_cones(instant, held, wanted, human.actuated_v)
     balance = stack_rows(instant, held).balance
-    W = np.hstack([sole.J.T @ sole.push(corners) for sole, corners in zip(instant.soles, held, strict=True)])
+    W = np.hstack(
+        [sole.J.T @ sole.push(corners) for sole, corners in zip(instant.soles, held, strict=True)]
+    )
     others = np.arange(6)
     nv, m = human.nv, W.shape[1]
     heavy = 1e4
@@ -679,7 +768,9 @@ def test_df16_nearest_motion_with_forces_in_their_pyramids(human):
     b = np.concatenate((wanted, -heavy * balance.gamma, -heavy * instant.h[others] / 100.0))
     low = np.concatenate((np.full(nv, -np.inf), np.zeros(m)))
     oracle = lsq_linear(A, b, (low, np.inf), tol=1e-14, max_iter=2000)
-    assert np.linalg.norm(found.solution.a - wanted) <= np.linalg.norm(oracle.x[:nv] - wanted) * (1 + 1e-3)
+    assert np.linalg.norm(found.solution.a - wanted) <= np.linalg.norm(oracle.x[:nv] - wanted) * (
+        1 + 1e-3
+    )
     assert np.abs(balance.J @ found.solution.a + balance.gamma).max() < 1e-8
     assert found.left < 1e-6
     for sole, w in zip(instant.soles, found.wrenches, strict=True):
@@ -704,7 +795,9 @@ def test_df17_limits_are_kept_by_another_motion_not_by_clipping(human):
     left = pin.rnea(weak.model, weak.data(), kept.q, kept.v, kept.a)
     data = weak.data()
     for surface, w, R in zip(kept.surfaces, kept.wrenches, kept.orientations, strict=True):
-        J = pin.computeFrameJacobian(weak.model, data, kept.q, surface.frame, pin.LOCAL_WORLD_ALIGNED)
+        J = pin.computeFrameJacobian(
+            weak.model, data, kept.q, surface.frame, pin.LOCAL_WORLD_ALIGNED
+        )
         left -= J.T @ np.concatenate((R @ w[:3], R @ w[3:]))
     left[weak.actuated_v] -= kept.tau
     assert np.abs(left).max() < 1e-6 * weak.mass * 9.81

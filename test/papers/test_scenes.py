@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples of the papers with the bundled robots: counts of freedoms, closed forms, and what happens when hands let go."""
 
 import time
@@ -52,7 +53,12 @@ def test_ck6_mobility_of_the_bundled_robots_eq_14(name):
 def test_ck6_bennett_with_its_cut_joint_kept_has_rank_3_of_6():
     robot = load_robot("bennett")
     scene = scenes.keep_virtual_links(scenes.close_scene(robot, robot.posture, []))
-    assert (scene.robot.nv, len(scene.mechanism.J), scene.mechanism.null_space.rank, scene.mechanism.nu) == (4, 6, 3, 1)
+    assert (
+        scene.robot.nv,
+        len(scene.mechanism.J),
+        scene.mechanism.null_space.rank,
+        scene.mechanism.nu,
+    ) == (4, 6, 3, 1)
 
 
 def test_ck1_bundled_four_bar_is_f1():
@@ -62,7 +68,11 @@ def test_ck1_bundled_four_bar_is_f1():
     np.testing.assert_allclose(answer.tau_G, [0.646456524678], atol=1e-9)
     W, _ = build_maps(mechanism)
     np.testing.assert_allclose(W[:, 0], (1, -1.137145427517, 0.372124258767), atol=1e-9)
-    np.testing.assert_allclose(solve_by_unit_vectors(mechanism, robot.posture, np.zeros(3), np.zeros(1)).A, [[0.025869354269]], rtol=1e-6)
+    np.testing.assert_allclose(
+        solve_by_unit_vectors(mechanism, robot.posture, np.zeros(3), np.zeros(1)).A,
+        [[0.025869354269]],
+        rtol=1e-6,
+    )
 
 
 def test_ck3_bundled_five_bar_is_f2_and_two_arms_are_f7():
@@ -71,7 +81,14 @@ def test_ck3_bundled_five_bar_is_f2_and_two_arms_are_f7():
     np.testing.assert_allclose(answer.tau, (-1.503141807073, 1.150015879612), atol=1e-9)
     robot = load_robot("two_arms_bar")
     answer = solve_inverse(Mechanism(robot), robot.posture, np.zeros(6), np.zeros(6))
-    expected = (-0.4376394314, 3.2957055378, -2.7449878925, 1.2707981704, -3.7543778544, 2.5966578978)
+    expected = (
+        -0.4376394314,
+        3.2957055378,
+        -2.7449878925,
+        1.2707981704,
+        -3.7543778544,
+        2.5966578978,
+    )
     np.testing.assert_allclose(answer.tau, expected, atol=1e-8)
     assert answer.redundancy == 3
 
@@ -93,12 +110,20 @@ def test_ck14_swing_and_figure_have_22_25_28_freedoms():
     assert [scene.cut(name) for name in ("left_hand", "right_hand")] == [25, 28]
 
 
-@pytest.mark.parametrize(("held", "count", "rank", "mobility"), [(2, 40, 18, 22), (1, 37, 12, 25), (0, 34, 6, 28)])
+@pytest.mark.parametrize(
+    ("held", "count", "rank", "mobility"), [(2, 40, 18, 22), (1, 37, 12, 25), (0, 34, 6, 28)]
+)
 def test_ck14_counted_as_the_paper_counts(held, count, rank, mobility):
     scene = scenes.swing()
-    scene = scenes.close_scene(load_scene_tree("human16", "swing"), scene.q, scene.robot.loops[1 : 1 + held])
+    scene = scenes.close_scene(
+        load_scene_tree("human16", "swing"), scene.q, scene.robot.loops[1 : 1 + held]
+    )
     kept = scenes.keep_virtual_links(scene)
-    assert (kept.robot.nv, kept.mechanism.null_space.rank, kept.mechanism.nu) == (count, rank, mobility)
+    assert (kept.robot.nv, kept.mechanism.null_space.rank, kept.mechanism.nu) == (
+        count,
+        rank,
+        mobility,
+    )
 
 
 def load_scene_tree(figure, thing):
@@ -130,13 +155,23 @@ def test_ck14_grasping_and_letting_go_are_events_of_one_model():
         freedoms.append(mechanism.nu)
         assert change.impact is None
         np.testing.assert_array_equal(change.state.v, grasp.state.v)
-        np.testing.assert_allclose(project_velocity(mechanism, scene.q, grasp.state.v), grasp.state.v, atol=1e-10)
+        np.testing.assert_allclose(
+            project_velocity(mechanism, scene.q, grasp.state.v), grasp.state.v, atol=1e-10
+        )
     assert freedoms == [25, 28]
     assert mechanism.kinematics.model is model
-    figure = solve_forward(mechanism, grasp.state.q, grasp.state.v, np.zeros(len(mechanism.actuated))).a
+    figure = solve_forward(
+        mechanism, grasp.state.q, grasp.state.v, np.zeros(len(mechanism.actuated))
+    ).a
     alone = load_robot("human16")
     falling = alone.data()
-    pin.centerOfMass(alone.model, falling, grasp.state.q[: alone.nq], grasp.state.v[: alone.nv], figure[: alone.nv])
+    pin.centerOfMass(
+        alone.model,
+        falling,
+        grasp.state.q[: alone.nq],
+        grasp.state.v[: alone.nv],
+        figure[: alone.nv],
+    )
     np.testing.assert_allclose(falling.oMi[1].rotation @ falling.acom[1], (0, 0, -9.81), atol=1e-6)
 
 
@@ -180,8 +215,13 @@ def test_sv14_hands_as_far_apart_as_the_shoulders_have_rank_11():
         assert outcome.closure < 1e-9
     model, data = scene.robot.model, scene.robot.data()
     pin.framesForwardKinematics(model, data, q)
-    knees = [data.oMf[scene.robot.link_frame(f"figure/{side}_shank")].translation for side in ("left", "right")]
-    np.testing.assert_allclose(knees[0] * [1, -1, 1], knees[1], atol=1e-6)  # what was symmetric stays so
+    knees = [
+        data.oMf[scene.robot.link_frame(f"figure/{side}_shank")].translation
+        for side in ("left", "right")
+    ]
+    np.testing.assert_allclose(
+        knees[0] * [1, -1, 1], knees[1], atol=1e-6
+    )  # what was symmetric stays so
     assert scenes.high_bar(0.25).closed.status is DynamicsStatus.INCONSISTENT_INPUT
 
 
@@ -189,21 +229,32 @@ def test_sv14_breaking_swing_has_7_freedoms_then_17():
     scene = scenes.rigid_swing()
     assert scene.closed.status is DynamicsStatus.OK
     kept = scenes.keep_virtual_links(scene)
-    assert (kept.robot.nv, len(kept.mechanism.J), kept.mechanism.null_space.rank, kept.mechanism.nu) == (31, 24, 24, 7)
+    assert (
+        kept.robot.nv,
+        len(kept.mechanism.J),
+        kept.mechanism.null_space.rank,
+        kept.mechanism.nu,
+    ) == (31, 24, 24, 7)
     assert [scene.mechanism.nu, scene.cut("left_slot"), scene.cut("right_slot")] == [7, 12, 17]
 
 
 def test_sv5_a_rope_of_the_swing_breaks_while_the_figure_holds_on():
     scene = scenes.swing()
     mechanism = scene.mechanism
-    v = project_velocity(mechanism, scene.q, 0.3 * np.random.default_rng(2).normal(size=scene.robot.nv))
+    v = project_velocity(
+        mechanism, scene.q, 0.3 * np.random.default_rng(2).normal(size=scene.robot.nv)
+    )
     before = take_audit(mechanism, scene.q, v)
     change = apply_events(mechanism, State(scene.q, v), [Break("swing/left_ceiling_ball")])
     after = take_audit(change.mechanism, change.state.q, change.state.v)
     change.mechanism.mobility(change.state.q)
     assert change.mechanism.nu == 25
     assert change.mechanism.constraints.names == mechanism.constraints.names
-    np.testing.assert_allclose((after.energy, *after.linear, *after.angular), (before.energy, *before.linear, *before.angular), atol=1e-10)
+    np.testing.assert_allclose(
+        (after.energy, *after.linear, *after.angular),
+        (before.energy, *before.linear, *before.angular),
+        atol=1e-10,
+    )
     assert max(after.closure, after.slip) < 1e-11
 
 
@@ -236,7 +287,9 @@ def median_time(function, repetitions=200):
 def test_df11_forward_dynamics_of_the_figure_on_ropes_takes_less_than_0_3_ms():
     scene = scenes.ropes()
     v, tau = np.zeros(scene.robot.nv), np.zeros(len(scene.mechanism.actuated))
-    assert median_time(lambda: solve_forward(scene.mechanism, scene.q, v, tau)) < 0.3e-3 * slowness()
+    assert (
+        median_time(lambda: solve_forward(scene.mechanism, scene.q, v, tau)) < 0.3e-3 * slowness()
+    )
 
 
 def test_sv3_a_hand_opens_and_closes_within_a_millisecond():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The snake paper, item by item: Kane's equations for n wheeled links against every number and law that is known of them."""
 
 from __future__ import annotations
@@ -40,19 +41,27 @@ MANY = [1, 2, 3, 7, 12, 40]
 
 def draw_snake(n: int, seed: int = 0) -> tuple[SnakeModel, SnakeState, np.ndarray]:
     rng = np.random.default_rng([n, seed])
-    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
+    model = SnakeModel(
+        rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n)
+    )
     state = SnakeState(rng.uniform(-3.0, 3.0, n), rng.normal(size=2), rng.normal(size=2))
     return model, state, rng.normal(size=n - 1)
 
 
-def reflections(model: SnakeModel, theta: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def reflections(
+    model: SnakeModel, theta: np.ndarray, u: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     C, S = kane.shape_cosines(theta)
     return kane.link_speeds(C, S, model.half_lengths, u)
 
 
-def angle_partials(model: SnakeModel, state: SnakeState, literal: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def angle_partials(
+    model: SnakeModel, state: SnakeState, literal: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     C, S = kane.shape_cosines(state.theta)
-    return kane.angle_partials(C, S, model.half_lengths, reflections(model, state.theta, state.u), literal)
+    return kane.angle_partials(
+        C, S, model.half_lengths, reflections(model, state.theta, state.u), literal
+    )
 
 
 def difference(function, x: np.ndarray, j: int, step: float = 1e-6) -> np.ndarray:
@@ -70,12 +79,19 @@ def test_sn1_every_wheel_rolls_without_slipping(n):
     h, dt = model.half_lengths, 1e-6
     velocity = np.array([speeds[0] * np.cos(state.theta[0]), speeds[0] * np.sin(state.theta[0])])
     before, after = (
-        compute_link_positions(model, SnakeState(state.theta + sign * dt * omega, state.u, state.position + sign * dt * velocity))
+        compute_link_positions(
+            model,
+            SnakeState(
+                state.theta + sign * dt * omega, state.u, state.position + sign * dt * velocity
+            ),
+        )
         for sign in (-1.0, 1.0)
     )
     measured = (after - before) / (2.0 * dt)
     along = np.column_stack((np.cos(state.theta), np.sin(state.theta)))
-    assert_allclose(measured, speeds[:, None] * along, atol=1e-8 * max(1.0, np.abs(omega).max() ** 2 * h.max()))
+    assert_allclose(
+        measured, speeds[:, None] * along, atol=1e-8 * max(1.0, np.abs(omega).max() ** 2 * h.max())
+    )
 
 
 @pytest.mark.parametrize("n", MANY)
@@ -90,16 +106,24 @@ def test_sn1_speed_and_turning_have_the_same_norm_in_all_links(n, seed):
 @pytest.mark.parametrize("n", MANY)
 def test_sn1_closed_form_equals_recursion(n):
     model, state, _ = draw_snake(n)
-    for closed, recursive in zip(compute_link_speeds(model, state), reflections(model, state.theta, state.u), strict=True):
+    for closed, recursive in zip(
+        compute_link_speeds(model, state), reflections(model, state.theta, state.u), strict=True
+    ):
         assert_allclose(closed, recursive, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [np.zeros(9), 0.3 * np.arange(9.0), np.pi * (np.arange(9) % 2)], ids=["straight", "arc", "folded"])
+@pytest.mark.parametrize(
+    "shape",
+    [np.zeros(9), 0.3 * np.arange(9.0), np.pi * (np.arange(9) % 2)],
+    ids=["straight", "arc", "folded"],
+)
 def test_sn1_no_shape_is_singular(shape):
     model = SnakeModel.uniform(9)
     equations = compute_equations(model, SnakeState(shape, [0.4, -2.0]), np.ones(8))
     assert np.linalg.cond(equations.M * np.outer([1.0, 10.0], [1.0, 10.0])) < 2.1
-    assert np.isfinite(forward_dynamics(model, SnakeState(shape, [0.4, -2.0]), np.ones(8)).rates).all()
+    assert np.isfinite(
+        forward_dynamics(model, SnakeState(shape, [0.4, -2.0]), np.ones(8)).rates
+    ).all()
 
 
 # SN-2: configuration rates
@@ -109,13 +133,19 @@ def test_sn2_rates_of_the_configuration():
     model, state, torques = draw_snake(6)
     rates = forward_dynamics(model, state, torques)
     assert_allclose(rates.theta_dot, compute_link_speeds(model, state)[1])
-    assert_allclose(rates.position_dot, state.u[0] * np.array([np.cos(state.theta[0]), np.sin(state.theta[0])]))
+    assert_allclose(
+        rates.position_dot, state.u[0] * np.array([np.cos(state.theta[0]), np.sin(state.theta[0])])
+    )
 
 
 def test_sn2_position_and_heading_of_the_whole_do_not_matter():
     model, state, torques = draw_snake(6)
     moved = SnakeState(state.theta + 1.3, state.u, state.position + 5.0)
-    assert_allclose(forward_dynamics(model, moved, torques).u_dot, forward_dynamics(model, state, torques).u_dot, rtol=1e-12)
+    assert_allclose(
+        forward_dynamics(model, moved, torques).u_dot,
+        forward_dynamics(model, state, torques).u_dot,
+        rtol=1e-12,
+    )
 
 
 # SN-3: equations of motion
@@ -133,7 +163,9 @@ def test_sn3_mass_matrix_is_symmetric_and_bounded_by_the_links(n, seed, mode):
     both = np.array([model.masses, model.inertias / model.half_lengths**2])
     assert eigenvalues[0] >= both.min(axis=0).sum() * (1.0 - 1e-12)
     assert eigenvalues[1] <= both.max(axis=0).sum() * (1.0 + 1e-12)
-    assert_allclose(eigenvalues.sum(), both.sum(), rtol=1e-12)  # the trace does not depend on the shape
+    assert_allclose(
+        eigenvalues.sum(), both.sum(), rtol=1e-12
+    )  # the trace does not depend on the shape
 
 
 @pytest.mark.parametrize("mode", ["linear", "paper"])
@@ -143,12 +175,17 @@ def test_sn3_bias_does_the_power_of_the_changing_mass_matrix(n, mode):
     omega = compute_link_speeds(model, state)[1]
 
     def kinetic(t):
-        M = compute_equations(model, SnakeState(state.theta + t[0] * omega, state.u), torques, mode).M
+        M = compute_equations(
+            model, SnakeState(state.theta + t[0] * omega, state.u), torques, mode
+        ).M
         return 0.5 * state.u @ M @ state.u
 
     power = difference(kinetic, np.zeros(1), 0, step=1e-6 / np.abs(omega).max())
     assert_allclose(
-        state.u @ compute_equations(model, state, torques, mode).bias, power, rtol=1e-6, atol=1e-8 * max(1.0, kinetic(np.zeros(1)))
+        state.u @ compute_equations(model, state, torques, mode).bias,
+        power,
+        rtol=1e-6,
+        atol=1e-8 * max(1.0, kinetic(np.zeros(1))),
     )
 
 
@@ -157,7 +194,9 @@ def test_sn3_bias_does_the_power_of_the_changing_mass_matrix(n, mode):
 def test_sn3_generalized_force_does_the_power_of_the_torques(n, mode):
     model, state, torques = draw_snake(n)
     power = torques @ np.diff(compute_link_speeds(model, state)[1])
-    assert_allclose(state.u @ compute_equations(model, state, torques, mode).F, power, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        state.u @ compute_equations(model, state, torques, mode).F, power, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_sn3_links_with_the_inertia_of_a_ring_have_a_constant_mass_matrix():
@@ -176,7 +215,9 @@ def test_sn3_a_single_link_rolls_in_a_circle():
     equations = compute_equations(model, state, [], "paper")
     assert_allclose(equations.M, np.diag([2.0, 0.01]))
     assert_allclose(equations.bias, 0.0)
-    run = simulate_snake(model, state, lambda _t, _theta, _u: np.zeros(0), duration=np.pi, dt=np.pi / 1000.0)
+    run = simulate_snake(
+        model, state, lambda _t, _theta, _u: np.zeros(0), duration=np.pi, dt=np.pi / 1000.0
+    )
     assert_allclose(run.u, np.tile([0.5, 2.0], (1001, 1)))
     assert_allclose(run.position[-1], run.position[0], atol=1e-9)  # one turn in pi seconds
     assert_allclose(np.ptp(run.position, axis=0), 0.5, rtol=1e-4)  # diameter 2 V / omega
@@ -235,8 +276,17 @@ def simulate_literal(n: int) -> tuple[np.ndarray, float]:
         return np.append(rates, torques @ np.diff(rates[:n]))
 
     start = build_paper_state(n)
-    end = solve_ivp(rate, (0.0, 1.0), np.concatenate((start.theta, np.zeros(5))), "DOP853", rtol=1e-9, atol=1e-11).y[:, -1]
-    return end[n + 2 : n + 4], compute_kinetic_energy(model, SnakeState(end[:n], end[n + 2 : n + 4])) - end[-1]
+    end = solve_ivp(
+        rate,
+        (0.0, 1.0),
+        np.concatenate((start.theta, np.zeros(5))),
+        "DOP853",
+        rtol=1e-9,
+        atol=1e-11,
+    ).y[:, -1]
+    return end[n + 2 : n + 4], compute_kinetic_energy(
+        model, SnakeState(end[:n], end[n + 2 : n + 4])
+    ) - end[-1]
 
 
 def test_sn5_err_equation_21_as_printed_is_right_for_two_links():
@@ -297,7 +347,11 @@ def test_sn7_sums_of_the_printed_steps(method):
 
 
 def test_sn7_values_of_the_sums():
-    assert [tuple(sum_paper_steps("kane").at(n)) for n in (3, 12, 20)] == [(162, 64), (1584, 658), (3868, 1594)]
+    assert [tuple(sum_paper_steps("kane").at(n)) for n in (3, 12, 20)] == [
+        (162, 64),
+        (1584, 658),
+        (3868, 1594),
+    ]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -314,10 +368,16 @@ def test_sn7_the_code_takes_what_the_paper_says_step_by_step(n):
     printed = {name: np.array(formula.at(n)) for name, formula in PAPER_STEPS["kane"].items()}
     measured = {name: np.array(count) for name, count in measure_paper_steps(n).items()}
     assert (measured["speeds"] == printed["speeds V"] + printed["speeds w"]).all()
-    assert (measured["partials by u"] == printed["partials of V by u"] + printed["partials of w by u"]).all()
-    assert (measured["partials by q"] == printed["partials of V by q"] + printed["partials of w by q"]).all()
+    assert (
+        measured["partials by u"] == printed["partials of V by u"] + printed["partials of w by u"]
+    ).all()
+    assert (
+        measured["partials by q"] == printed["partials of V by q"] + printed["partials of w by q"]
+    ).all()
     assert (measured["solve"] == printed["solve"]).all()
-    assert (measured["triangular decomposition"] == np.array(PAPER_STEPS["lagrange"]["solve"].at(n))).all()
+    assert (
+        measured["triangular decomposition"] == np.array(PAPER_STEPS["lagrange"]["solve"].at(n))
+    ).all()
     # (9)-(11): the additions agree; of the multiplications 4n² is printed where 2n² are needed
     assert tuple(printed["M, N, F"] - measured["M, N, F"]) == (2 * n * n, 0)
 
@@ -326,7 +386,10 @@ def test_sn7_the_code_takes_what_the_paper_says_step_by_step(n):
 def test_sn7_joint_angles_and_bias_product_explain_the_printed_additions(n):
     measured = measure_paper_steps(n)
     assert (
-        sum_paper_steps("kane").at(n).additions + measured["joint angles"].additions + measured["N w"].additions == 3 * n * n + 24 * n - 27
+        sum_paper_steps("kane").at(n).additions
+        + measured["joint angles"].additions
+        + measured["N w"].additions
+        == 3 * n * n + 24 * n - 27
     )
     assert measure_operations("paper", n, skip_structure=False).additions == 3 * n * n + 24 * n - 27
 
@@ -368,7 +431,9 @@ def test_sn8_all_methods_give_the_same_accelerations(n, mode, seed):
     ours = forward_dynamics(model, state, torques)
     theirs = forward_dynamics(model, state, torques, mode)
     omega = ours.theta_dot
-    scale = 1.0 + np.abs(omega).max() ** 2 + np.abs(ours.u_dot).max()  # accelerations of the links that cancel in u_dot
+    scale = (
+        1.0 + np.abs(omega).max() ** 2 + np.abs(ours.u_dot).max()
+    )  # accelerations of the links that cancel in u_dot
     assert_allclose(theirs.u_dot, ours.u_dot, atol=1e-13 * n * scale)
     assert_allclose(theirs.theta_dot, omega, rtol=1e-12, atol=1e-12)
 
@@ -385,7 +450,9 @@ def test_sn8_err_system_as_printed_is_no_equation_of_motion():
     Q = np.zeros(n + 2)
     Q[1:n] += torques
     Q[: n - 1] -= torques
-    printed = np.linalg.solve(np.block([[M, -A.T], [A, np.zeros((n, n))]]), np.append(Q, A_dot_q_dot))[: n + 2]
+    printed = np.linalg.solve(
+        np.block([[M, -A.T], [A, np.zeros((n, n))]]), np.append(Q, A_dot_q_dot)
+    )[: n + 2]
     assert np.abs(A @ printed + A_dot_q_dot).max() > 1e-2
     corrected = lagrange.accelerations(state.theta, q_dot, torques, model.links)[: n + 2]
     assert_allclose(A @ corrected + A_dot_q_dot, 0.0, atol=1e-11)
@@ -395,7 +462,12 @@ def test_sn8_err_system_as_printed_is_no_equation_of_motion():
 
 @pytest.mark.parametrize("n", [3, 12])
 def test_sn8_trajectories_of_lagrange_and_kane(n):
-    model, start, law, times = SnakeModel.uniform(n), build_paper_state(n), build_paper_torques(n), np.array([0.5, 1.0])
+    model, start, law, times = (
+        SnakeModel.uniform(n),
+        build_paper_state(n),
+        build_paper_torques(n),
+        np.array([0.5, 1.0]),
+    )
     ours = compute_reference(model, start, law, times, compiled=False)
     theirs = compute_reference(model, start, law, times, mode="lagrange", compiled=False)
     assert_allclose(theirs.theta, ours.theta, atol=1e-9)
@@ -429,19 +501,33 @@ ENDS = {  # theta_1, theta_n, x, y at t = 10
 @pytest.mark.parametrize("n", list(REFERENCE))
 def test_sn10_reference_trajectories_and_sn11_energy(n):
     times = np.array([row[0] for row in REFERENCE[n]], dtype=float)
-    run = compute_reference(SnakeModel.uniform(n), build_paper_state(n), build_paper_torques(n), times, compiled=False)
-    early, late = (1e-7, 1e-6) if n == 5 else (1e-9, 1e-8)  # five links lose seven digits in ten seconds, whoever integrates
+    run = compute_reference(
+        SnakeModel.uniform(n), build_paper_state(n), build_paper_torques(n), times, compiled=False
+    )
+    early, late = (
+        (1e-7, 1e-6) if n == 5 else (1e-9, 1e-8)
+    )  # five links lose seven digits in ten seconds, whoever integrates
     for i, (t, u_1, u_2, work) in enumerate(REFERENCE[n]):
-        assert_allclose([*run.u[i], run.work[i]], [u_1, u_2, work], rtol=0.0, atol=early if t <= 5 else late)
+        assert_allclose(
+            [*run.u[i], run.work[i]], [u_1, u_2, work], rtol=0.0, atol=early if t <= 5 else late
+        )
     if n in ENDS:
-        assert_allclose([run.theta[-1, 0], run.theta[-1, -1], *run.position[-1]], ENDS[n], rtol=0.0, atol=2e-8)
+        assert_allclose(
+            [run.theta[-1, 0], run.theta[-1, -1], *run.position[-1]], ENDS[n], rtol=0.0, atol=2e-8
+        )
     assert np.abs(run.energy).max() < 1e-11  # SN-11
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sn11_energy_function_stays_for_unequal_links_and_other_torques(seed):
     model, state, torques = draw_snake(6, seed)
-    run = compute_reference(model, state, lambda t, theta, u: 0.05 * np.cos(3.0 * t) * torques, np.array([0.0, 0.2, 0.5]), compiled=False)
+    run = compute_reference(
+        model,
+        state,
+        lambda t, theta, u: 0.05 * np.cos(3.0 * t) * torques,
+        np.array([0.0, 0.2, 0.5]),
+        compiled=False,
+    )
     assert run.kinetic[0] == pytest.approx(compute_kinetic_energy(model, state))
     assert_allclose(run.energy, run.kinetic[0], rtol=1e-9)
 
@@ -454,7 +540,9 @@ def test_sn12_single_precision_keeps_the_energy_better_with_kane(n, kane_bound):
     """Experiment III': table II, Runge-Kutta, 1 ms, 2 s; bounds three times an independent run's, since rounding differs."""
     rows = {row.mode: row for row in compare_precision([n])}
     kane_row, lagrange_row = rows["linear"], rows["lagrange"]
-    assert max(kane_row.energy_error[0], lagrange_row.energy_error[0]) < 2e-8  # in double precision both are as good as the integrator
+    assert (
+        max(kane_row.energy_error[0], lagrange_row.energy_error[0]) < 2e-8
+    )  # in double precision both are as good as the integrator
     assert kane_row.energy_error[1] < kane_bound
     if n >= 10:  # five links multiply any rounding: there the order of the two is chance
         assert kane_row.energy_error[1] < 0.5 * lagrange_row.energy_error[1]
@@ -470,8 +558,15 @@ def test_sn13_interpreted_time_of_lagrange_over_kane_grows_with_the_links():
     """In interpreted loops time follows the operations; compiled it does not, which is why the claim is tested on counts as well."""
     ratio = {}
     for n in (3, 20):
-        slow, fast = (min(row.microseconds for row in compare_times([n], 0.0, (mode,), (False,))) for mode in ("lagrange", "paper"))
+        slow, fast = (
+            min(row.microseconds for row in compare_times([n], 0.0, (mode,), (False,)))
+            for mode in ("lagrange", "paper")
+        )
         ratio[n] = slow / fast
     assert ratio[20] > 2.0 * ratio[3] > 2.0
-    counted = [sum_paper_steps("lagrange").at(n).multiplications / sum_paper_steps("kane").at(n).multiplications for n in (3, 12, 20)]
+    counted = [
+        sum_paper_steps("lagrange").at(n).multiplications
+        / sum_paper_steps("kane").at(n).multiplications
+        for n in (3, 12, 20)
+    ]
     assert_allclose(counted, [1.6, 4.8, 7.9], atol=0.05)

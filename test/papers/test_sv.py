@@ -1,10 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics computation of structure-varying kinematic chains [SV]: one test per item."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from figures import high_bar, swing
-from mechanisms import Tree, random_configuration, random_inertia, random_loop, random_pose, random_tree, robot_of, rod, translation
+from mechanisms import (
+    Tree,
+    random_configuration,
+    random_inertia,
+    random_loop,
+    random_pose,
+    random_tree,
+    robot_of,
+    rod,
+    translation,
+)
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
@@ -19,7 +30,11 @@ from humanoid_dynamics.dynamics.integrator import step
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.dynamics.velocity_boundary import join_chains, solve_velocity_jump, solve_velocity_jump_by_paper
+from humanoid_dynamics.dynamics.velocity_boundary import (
+    join_chains,
+    solve_velocity_jump,
+    solve_velocity_jump_by_paper,
+)
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.state import State
@@ -34,11 +49,19 @@ HERE = pin.SE3.Identity()
 
 def free_chain(rng, count, name="l"):
     """A free-floating chain of revolutes."""
-    tree = Tree(gravity=(0, 0, 0)).add(f"{name}0", pin.JointModelFreeFlyer(), inertia=random_inertia(rng))
+    tree = Tree(gravity=(0, 0, 0)).add(
+        f"{name}0", pin.JointModelFreeFlyer(), inertia=random_inertia(rng)
+    )
     for k in range(1, count + 1):
         axis = rng.normal(size=3)
         joint = pin.JointModelRevoluteUnaligned(axis / np.linalg.norm(axis))
-        tree.add(f"{name}{k}", joint, parent=f"{name}{k - 1}", X=random_pose(rng), inertia=random_inertia(rng))
+        tree.add(
+            f"{name}{k}",
+            joint,
+            parent=f"{name}{k - 1}",
+            X=random_pose(rng),
+            inertia=random_inertia(rng),
+        )
     return tree
 
 
@@ -50,7 +73,13 @@ def two_chains(rng, first=3, second=4):
 
 def motion_of_joint(kind, R):
     """J_n: directions a new joint leaves free, at its own origin, in world axes; its axis is z of R."""
-    basis = {"weld": [], "revolute": [5], "spherical": [3, 4, 5], "prismatic": [2], "free": range(6)}[kind]
+    basis = {
+        "weld": [],
+        "revolute": [5],
+        "spherical": [3, 4, 5],
+        "prismatic": [2],
+        "free": range(6),
+    }[kind]
     rotation = np.kron(np.eye(2), R)
     return rotation[:, list(basis)]
 
@@ -93,7 +122,9 @@ def test_sv2_any_choice_of_cuts_is_the_same_mechanism(seed):
     """A ring of six links pinned to the ground: whichever joint is the virtual one, every body accelerates alike."""
     rng = np.random.default_rng(seed)
     count = 6
-    joints = [random_pose(rng, 0.6) for _ in range(count)]  # joint k between body k-1 and k, z its axis, in the world at rest
+    joints = [
+        random_pose(rng, 0.6) for _ in range(count)
+    ]  # joint k between body k-1 and k, z its axis, in the world at rest
     bodies = [random_inertia(rng) for _ in range(count)]
     results = []
     for cut in range(1, count):
@@ -101,31 +132,64 @@ def test_sv2_any_choice_of_cuts_is_the_same_mechanism(seed):
         # bodies before the cut hang on the ground from joint 0, those after it from the other end
         for k in range(cut):
             X = joints[0] if k == 0 else joints[k - 1].actInv(joints[k])
-            tree.add(f"b{k}", pin.JointModelSpherical(), parent=f"b{k - 1}" if k else "world", X=X, inertia=bodies[k])
+            tree.add(
+                f"b{k}",
+                pin.JointModelSpherical(),
+                parent=f"b{k - 1}" if k else "world",
+                X=X,
+                inertia=bodies[k],
+            )
         base = pin.SE3(np.eye(3), np.array([1.0, 1.0, 1.0]))
         for k in range(count - 1, cut - 1, -1):
             last = k == count - 1
-            here, above = (base if last else joints[k + 1]), (HERE if last else (base if k == count - 2 else joints[k + 2]))
+            here, above = (
+                (base if last else joints[k + 1]),
+                (HERE if last else (base if k == count - 2 else joints[k + 2])),
+            )
             inertia_here = here.actInv(joints[k]).act(bodies[k])
             tree.add(
-                f"b{k}", pin.JointModelSpherical(), parent="world" if last else f"b{k + 1}", X=above.actInv(here), inertia=inertia_here
+                f"b{k}",
+                pin.JointModelSpherical(),
+                parent="world" if last else f"b{k + 1}",
+                X=above.actInv(here),
+                inertia=inertia_here,
             )
         tree_robot = tree.robot()
         here = base if cut == count - 1 else joints[cut + 1]
-        loops = [LoopClosure("cut", "spherical", f"b{cut - 1}", joints[cut - 1].actInv(joints[cut]), f"b{cut}", here.actInv(joints[cut]))]
+        loops = [
+            LoopClosure(
+                "cut",
+                "spherical",
+                f"b{cut - 1}",
+                joints[cut - 1].actInv(joints[cut]),
+                f"b{cut}",
+                here.actInv(joints[cut]),
+            )
+        ]
         mechanism = Mechanism(robot_of(tree_robot.model, loops))
         q, v = mechanism.robot.posture, np.zeros(mechanism.robot.nv)
         answer = solve_forward(mechanism, q, v, np.zeros(len(mechanism.actuated)))
         data = mechanism.robot.data()
         pin.forwardKinematics(mechanism.robot.model, data, q, v, answer.a)
         com = [
-            pin.SE3(np.eye(3), (HERE if k < cut else (base if k == count - 1 else joints[k + 1]).actInv(joints[k])).act(bodies[k].lever))
+            pin.SE3(
+                np.eye(3),
+                (
+                    HERE
+                    if k < cut
+                    else (base if k == count - 1 else joints[k + 1]).actInv(joints[k])
+                ).act(bodies[k].lever),
+            )
             for k in range(count)
         ]
         results.append(
             [
                 pin.getFrameClassicalAcceleration(
-                    mechanism.robot.model, data, mechanism.robot.joint(f"b{k}").index, com[k], pin.LOCAL_WORLD_ALIGNED
+                    mechanism.robot.model,
+                    data,
+                    mechanism.robot.joint(f"b{k}").index,
+                    com[k],
+                    pin.LOCAL_WORLD_ALIGNED,
                 ).linear
                 for k in range(count)
             ]
@@ -140,12 +204,23 @@ def test_sv3_free_chain_pinned_to_the_ground_is_the_chain_hung_up_fig_7_to_9(kin
     rng = np.random.default_rng(0)
     X_1, body, arm = random_pose(rng), random_inertia(rng), random_inertia(rng)
     joint, width = (pin.JointModelRZ, 1) if kind == "revolute" else (pin.JointModelSpherical, 3)
-    rooted = Tree().add("body", joint(), inertia=body).add("arm", pin.JointModelRX(), parent="body", X=X_1, inertia=arm).robot()
+    rooted = (
+        Tree()
+        .add("body", joint(), inertia=body)
+        .add("arm", pin.JointModelRX(), parent="body", X=X_1, inertia=arm)
+        .robot()
+    )
     v = rng.normal(size=width + 1)
     expected = pin.aba(rooted.model, rooted.data(), rooted.posture, v, np.zeros(width + 1))
-    free = Tree().add("body", pin.JointModelFreeFlyer(), inertia=body).add("arm", pin.JointModelRX(), parent="body", X=X_1, inertia=arm)
+    free = (
+        Tree()
+        .add("body", pin.JointModelFreeFlyer(), inertia=body)
+        .add("arm", pin.JointModelRX(), parent="body", X=X_1, inertia=arm)
+    )
     robot = free.robot()
-    mechanism = Mechanism(robot, [build_loop(robot, LoopClosure("pin", kind, "body", HERE, "world", HERE))])
+    mechanism = Mechanism(
+        robot, [build_loop(robot, LoopClosure("pin", kind, "body", HERE, "world", HERE))]
+    )
     v_free = np.r_[np.zeros(3 if kind == "spherical" else 5), v]
     answer = solve_forward(mechanism, robot.posture, v_free, np.zeros(1))
     np.testing.assert_allclose(answer.a[-width - 1 :], expected, atol=1e-9)
@@ -158,7 +233,16 @@ def test_sv3_a_thousand_connections_and_cuts_without_a_rebuild(seed):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng, 9)
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
-    kinds = ("revolute", "spherical", "prismatic", "planar", "universal", "fixed", "spherical", "revolute")
+    kinds = (
+        "revolute",
+        "spherical",
+        "prismatic",
+        "planar",
+        "universal",
+        "fixed",
+        "spherical",
+        "revolute",
+    )
     loops = {f"c{k}": random_loop(robot, q, rng, kind, f"c{k}") for k, kind in enumerate(kinds)}
     structure, mechanism = Structure.of(robot), Mechanism(robot)
     model, seen = mechanism.kinematics.model, set()
@@ -171,10 +255,18 @@ def test_sv3_a_thousand_connections_and_cuts_without_a_rebuild(seed):
             mechanism.constraints.add(build_loop(robot, loops[name]))
             structure.connect(loops[name])
         answer = solve_forward(mechanism, q, np.zeros(robot.nv), np.zeros(len(mechanism.actuated)))
-        dense, _ = solve_kkt(symmetric(mechanism.inertia()), mechanism.bias(), mechanism.J, mechanism.gamma, np.zeros(robot.nv))
+        dense, _ = solve_kkt(
+            symmetric(mechanism.inertia()),
+            mechanism.bias(),
+            mechanism.J,
+            mechanism.gamma,
+            np.zeros(robot.nv),
+        )
         np.testing.assert_allclose(answer.a, dense, atol=1e-7 * (1 + np.abs(dense).max()))
         slipping = project_velocity(mechanism, q, v)
-        assert np.abs(mechanism.scale * (mechanism.J @ slipping)).max(initial=0) < 1e-8 * (1 + np.abs(slipping).max())
+        assert np.abs(mechanism.scale * (mechanism.J @ slipping)).max(initial=0) < 1e-8 * (
+            1 + np.abs(slipping).max()
+        )
         assert {link.name for link in structure.virtual} == set(mechanism.constraints.names)
         seen.add((len(mechanism.J), mechanism.null_space.rank))
     assert mechanism.kinematics.model is model
@@ -190,7 +282,9 @@ def test_sv4_cutting_a_virtual_link_changes_no_velocity():
     change = apply_events(mechanism, State(q, v), [Cut("left_hand")])
     assert change.impact is None
     np.testing.assert_array_equal(change.state.v, v)
-    np.testing.assert_allclose(project_velocity(mechanism, q, v), v, atol=1e-12 * (1 + np.abs(v).max()))
+    np.testing.assert_allclose(
+        project_velocity(mechanism, q, v), v, atol=1e-12 * (1 + np.abs(v).max())
+    )
     assert take_audit(mechanism, q, v).energy == before.energy
     mechanism.mobility(q)
     assert mechanism.nu == 25
@@ -214,9 +308,13 @@ def test_sv5_a_broken_joint_and_a_breakable_one_move_alike_fig_10(joint):
     tau = np.zeros(len(declared.actuated))
     whole = solve_forward(Mechanism(robot), state.q, state.v, np.zeros(robot.nv - 6))
     there = solve_forward(declared, held.q, held.v, tau)
-    shared = [weak.coordinates.index(name) for name in robot.coordinates if name in weak.coordinates]
+    shared = [
+        weak.coordinates.index(name) for name in robot.coordinates if name in weak.coordinates
+    ]
     same = [index for index, name in enumerate(robot.coordinates) if name in weak.coordinates]
-    np.testing.assert_allclose(there.a[shared], whole.a[same], atol=1e-9 * (1 + np.abs(whole.a).max()))
+    np.testing.assert_allclose(
+        there.a[shared], whole.a[same], atol=1e-9 * (1 + np.abs(whole.a).max())
+    )
     cut = apply_events(declared, held, [Cut(joint)])
     poses = []
     for change in (broken, cut):
@@ -243,7 +341,9 @@ def test_sv5_other_closures_survive_a_broken_joint():
     assert change.mechanism.constraints.names == ("loop",)
     assert books.closure < 1e-12
     assert books.slip < 1e-12
-    np.testing.assert_allclose(np.r_[books.linear, books.angular], before, atol=1e-12 * (1 + np.abs(before).max()))
+    np.testing.assert_allclose(
+        np.r_[books.linear, books.angular], before, atol=1e-12 * (1 + np.abs(before).max())
+    )
     assert detach(robot, "l3").nv == robot.nv + 5
 
 
@@ -254,7 +354,10 @@ def test_sv6_events_of_one_instant_are_one_impact():
     rng = np.random.default_rng(5)
     robot = free_chain(rng, 6).robot()
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
-    loops = [random_loop(robot, q, rng, "spherical", f"c{k}", links=links) for k, links in enumerate((("l6", "l1"), ("l4", "world")))]
+    loops = [
+        random_loop(robot, q, rng, "spherical", f"c{k}", links=links)
+        for k, links in enumerate((("l6", "l1"), ("l4", "world")))
+    ]
     both = []
     for order in (loops, loops[::-1]):
         mechanism = Mechanism(robot, [])
@@ -284,7 +387,9 @@ def test_sv6_a_batch_may_cut_and_connect():
     q = close_position(mechanism, guess, tolerance=1e-14).q
     v = project_velocity(mechanism, q, np.random.default_rng(6).normal(size=robot.nv))
     mechanism.place(q)
-    foot = random_loop(robot, q, np.random.default_rng(7), "spherical", "foot", links=("left_knee", "world"))
+    foot = random_loop(
+        robot, q, np.random.default_rng(7), "spherical", "foot", links=("left_knee", "world")
+    )
     change = apply_events(mechanism, State(q, v), [Connect(foot), Cut("right_hand")])
     assert mechanism.constraints.names == ("rope", "left_hand", "foot")
     assert np.abs(mechanism.J @ change.state.v).max() < 1e-11
@@ -330,14 +435,22 @@ def test_sv8_null_space_form_equals_the_printed_operator():
     Bi = np.linalg.inv(B)
     C = J_n @ np.linalg.inv(J_n.T @ Bi @ J_n) @ J_n.T @ Bi
     N = np.linalg.svd(J_n.T)[2][2:].T
-    np.testing.assert_allclose(Bi @ (np.eye(6) - C), N @ np.linalg.solve(N.T @ B @ N, N.T), atol=1e-12)
+    np.testing.assert_allclose(
+        Bi @ (np.eye(6) - C), N @ np.linalg.solve(N.T @ B @ N, N.T), atol=1e-12
+    )
 
 
 def planar_pair():
     tree = Tree(gravity=(0, 0, 0))
     for name, x in (("a", 0.0), ("b", 1.0)):
         tree.add(f"{name}0", pin.JointModelRZ(), X=translation(x), inertia=rod(0.5, 1.0))
-        tree.add(f"{name}1", pin.JointModelRZ(), parent=f"{name}0", X=translation(0.5), inertia=rod(0.5, 1.0))
+        tree.add(
+            f"{name}1",
+            pin.JointModelRZ(),
+            parent=f"{name}0",
+            X=translation(0.5),
+            inertia=rod(0.5, 1.0),
+        )
     return tree.robot()
 
 
@@ -351,17 +464,30 @@ def test_sv9_degenerate_cases():
     for kind in ("revolute", "spherical", "weld"):
         change = solve_velocity_jump(A, D, v, motion_of_joint(kind, np.eye(3))).change
         energy[kind] = 0.5 * (v + change) @ A @ (v + change) - 0.5 * v @ A @ v
-    assert np.linalg.matrix_rank(D @ np.linalg.solve(A, D.T), tol=1e-9) == 3  # (a) planar: B has rank 3
+    assert (
+        np.linalg.matrix_rank(D @ np.linalg.solve(A, D.T), tol=1e-9) == 3
+    )  # (a) planar: B has rank 3
     assert np.isclose(energy["revolute"], energy["spherical"], rtol=1e-12)
     assert energy["weld"] < energy["revolute"] < 0
     double = np.hstack([motion_of_joint("revolute", np.eye(3))] * 2)  # (b) dependent columns
     single = solve_velocity_jump(A, D, v, double[:, :1])
-    np.testing.assert_allclose(solve_velocity_jump(A, D, v, double).change, single.change, atol=1e-13)
-    ground, relative = join_chains(A[:2, :2], J_a[:, :2], np.zeros((0, 0)), np.zeros((6, 0)))  # (c) the ground
-    stopped = v[:2] + solve_velocity_jump(ground, relative, v[:2], motion_of_joint("revolute", np.eye(3))).change
+    np.testing.assert_allclose(
+        solve_velocity_jump(A, D, v, double).change, single.change, atol=1e-13
+    )
+    ground, relative = join_chains(
+        A[:2, :2], J_a[:, :2], np.zeros((0, 0)), np.zeros((6, 0))
+    )  # (c) the ground
+    stopped = (
+        v[:2]
+        + solve_velocity_jump(
+            ground, relative, v[:2], motion_of_joint("revolute", np.eye(3))
+        ).change
+    )
     np.testing.assert_allclose((relative @ stopped)[:3], 0.0, atol=1e-13)
     fits = v + single.change  # (f) nothing to do
-    np.testing.assert_allclose(solve_velocity_jump(A, D, fits, double[:, :1]).change, 0.0, atol=1e-13)
+    np.testing.assert_allclose(
+        solve_velocity_jump(A, D, fits, double[:, :1]).change, 0.0, atol=1e-13
+    )
 
 
 def test_sv9_constrained_chains_through_their_own_coordinates():
@@ -378,7 +504,13 @@ def test_sv9_constrained_chains_through_their_own_coordinates():
     u = np.linalg.lstsq(Gamma, v, rcond=None)[0]
     rows = ConstraintSet(robot, [build_loop(robot, new)]).jacobian(mechanism.kinematics)
     D = np.vstack((rows @ Gamma, np.zeros((3, Gamma.shape[1]))))
-    reduced = v + Gamma @ solve_velocity_jump(Gamma.T @ M @ Gamma, D, u, motion_of_joint("spherical", np.eye(3))).change
+    reduced = (
+        v
+        + Gamma
+        @ solve_velocity_jump(
+            Gamma.T @ M @ Gamma, D, u, motion_of_joint("spherical", np.eye(3))
+        ).change
+    )
     mechanism.constraints.add(build_loop(robot, new))
     np.testing.assert_allclose(reduced, solve_impact(mechanism, q, v).v_plus, atol=1e-11)
 
@@ -392,9 +524,13 @@ def test_sv10_same_chain_corrected_eq_20_to_24(kind):
     A, D, J_n = inertia(robot, q), J_1 - J_2, motion_of_joint(kind, X.rotation)
     assert np.linalg.matrix_rank(D) == 6
     jump = solve_velocity_jump(A, D, v, J_n)
-    np.testing.assert_allclose(jump.change, solve_velocity_jump_by_paper(A, D, v, J_n).change, atol=1e-10)
+    np.testing.assert_allclose(
+        jump.change, solve_velocity_jump_by_paper(A, D, v, J_n).change, atol=1e-10
+    )
     blocked = np.linalg.svd(J_n.T)[2][J_n.shape[1] :] if J_n.size else np.eye(6)
-    printed = v - np.linalg.solve(A, J_1.T @ jump.F_1)  # (21) as printed: J_1 where J_1 - J_2 must stand
+    printed = v - np.linalg.solve(
+        A, J_1.T @ jump.F_1
+    )  # (21) as printed: J_1 where J_1 - J_2 must stand
     corrected = v + jump.change
     assert np.abs(blocked @ D @ corrected).max() < 1e-12
     assert np.abs(momentum(robot, q, corrected) - momentum(robot, q, v)).max() < 1e-11
@@ -422,12 +558,16 @@ def test_sv10_fewer_than_six_freedoms_between_the_links(kind):
     assert np.abs(blocked @ D @ naive).max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", ["fixed", "revolute", "spherical", "prismatic", "universal", "planar"])
+@pytest.mark.parametrize(
+    "kind", ["fixed", "revolute", "spherical", "prismatic", "universal", "planar"]
+)
 def test_sv10_engine_and_chain_level_agree(kind):
     rng = np.random.default_rng(14)
     robot = free_chain(rng, 7).robot()
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
-    mechanism = Mechanism(robot, [build_loop(robot, random_loop(robot, q, rng, kind, links=("l7", "l1")))])
+    mechanism = Mechanism(
+        robot, [build_loop(robot, random_loop(robot, q, rng, kind, links=("l7", "l1")))]
+    )
     impact = solve_impact(mechanism, q, v)
     K, A = mechanism.J.copy(), inertia(robot, q)
     direct = v - np.linalg.solve(A, K.T @ np.linalg.solve(K @ np.linalg.solve(A, K.T), K @ v))
@@ -450,7 +590,9 @@ def test_sv11_laws_of_impact(seed):
     np.testing.assert_allclose(momentum(robot, q, after), momentum(robot, q, v), atol=1e-11)  # (a)
     lost = -0.5 * (after - v) @ A @ (after - v)
     assert np.isclose(impact.energy_change, lost, rtol=1e-9)  # (b) Carnot
-    assert np.isclose(impact.energy_change, 0.5 * after @ A @ after - 0.5 * v @ A @ v, rtol=1e-9, atol=1e-12)
+    assert np.isclose(
+        impact.energy_change, 0.5 * after @ A @ after - 0.5 * v @ A @ v, rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(solve_impact(mechanism, q, after).v_plus, after, atol=1e-12)  # (c)
     for _ in range(20):  # (d) Gauss
         rival = mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu)
@@ -461,11 +603,15 @@ def test_sv11_result_does_not_depend_on_the_world_frame():
     rng = np.random.default_rng(15)
     robot = free_chain(rng, 5).robot()
     q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
-    mechanism = Mechanism(robot, [build_loop(robot, random_loop(robot, q, rng, "revolute", links=("l5", "l1")))])
+    mechanism = Mechanism(
+        robot, [build_loop(robot, random_loop(robot, q, rng, "revolute", links=("l5", "l1")))]
+    )
     X = random_pose(rng, 3.0)
     moved = q.copy()
     moved[:7] = pin.SE3ToXYZQUAT(X * pin.XYZQUATToSE3(q[:7]))
-    np.testing.assert_allclose(solve_impact(mechanism, moved, v).v_plus, solve_impact(mechanism, q, v).v_plus, atol=1e-10)
+    np.testing.assert_allclose(
+        solve_impact(mechanism, moved, v).v_plus, solve_impact(mechanism, q, v).v_plus, atol=1e-10
+    )
 
 
 def test_sv11_two_point_masses():
@@ -475,7 +621,11 @@ def test_sv11_two_point_masses():
         tree.add(name, pin.JointModelPX(), inertia=pin.Inertia(mass, np.zeros(3), np.eye(3)))
     robot = tree.robot()
     impact = solve_impact(
-        Mechanism(robot, [build_loop(robot, LoopClosure("w", "fixed", "heavy", HERE, "light", HERE))]), np.zeros(2), np.array([3.0, 0])
+        Mechanism(
+            robot, [build_loop(robot, LoopClosure("w", "fixed", "heavy", HERE, "light", HERE))]
+        ),
+        np.zeros(2),
+        np.array([3.0, 0]),
     )
     np.testing.assert_allclose(impact.v_plus, 2.0, atol=1e-14)
     assert np.isclose(impact.energy_change, -3.0, atol=1e-13)
@@ -492,7 +642,11 @@ def test_sv11_rod_caught_at_its_end():
     tree, v = falling_rod()
     robot = tree.robot()
     impact = solve_impact(
-        Mechanism(robot, [build_loop(robot, LoopClosure("p", "spherical", "rod", HERE, "world", HERE))]), robot.posture, v
+        Mechanism(
+            robot, [build_loop(robot, LoopClosure("p", "spherical", "rod", HERE, "world", HERE))]
+        ),
+        robot.posture,
+        v,
     )
     np.testing.assert_allclose(impact.v_plus, (0, 0, 0, 0, 3 * 3.0 / (2 * 2.0), 0), atol=1e-12)
     before = 0.5 * 1.5 * 9.0
@@ -505,14 +659,27 @@ def test_sv11_restitution_belongs_to_rows_that_can_only_push():
     robot = tree.robot(surfaces={"end": surface})
     mechanism = Mechanism(robot, [build_contact(robot, "end")])
     K = mechanism.constraints
-    sliding = v + np.array([1.0, -2.0, 0, 0, 0, 0])  # friction stops it; it does not bounce sideways
-    np.testing.assert_allclose(mechanism.J @ solve_impact(mechanism, robot.posture, sliding, {"end": 0.5}).v_plus, (0, 0, 1.5), atol=1e-12)
+    sliding = v + np.array(
+        [1.0, -2.0, 0, 0, 0, 0]
+    )  # friction stops it; it does not bounce sideways
+    np.testing.assert_allclose(
+        mechanism.J @ solve_impact(mechanism, robot.posture, sliding, {"end": 0.5}).v_plus,
+        (0, 0, 1.5),
+        atol=1e-12,
+    )
     for e in (0.0, 0.4, 1.0):
         impact = solve_impact(mechanism, robot.posture, v, {"end": e})
         np.testing.assert_allclose((mechanism.J @ impact.v_plus), (0, 0, 3.0 * e), atol=1e-12)
         assert impact.energy_change <= 1e-12
-    assert np.isclose(solve_impact(mechanism, robot.posture, v, {"end": 1.0}).energy_change, 0.0, atol=1e-12)
-    K.add(build_loop(robot, LoopClosure("pivot", "spherical", "rod", translation(2.0), "world", translation(2.0))))
+    assert np.isclose(
+        solve_impact(mechanism, robot.posture, v, {"end": 1.0}).energy_change, 0.0, atol=1e-12
+    )
+    K.add(
+        build_loop(
+            robot,
+            LoopClosure("pivot", "spherical", "rod", translation(2.0), "world", translation(2.0)),
+        )
+    )
     with pytest.raises(HumanoidDynamicsError, match="restitution does not apply"):
         solve_impact(mechanism, robot.posture, v, {"pivot": 0.5})
     with pytest.raises(HumanoidDynamicsError, match="between 0 and 1"):
@@ -539,7 +706,10 @@ def integrate_rotation(steps, rule, axes="parent"):
 def test_sv12_order_one_as_printed_and_two_at_the_midpoint_eq_25():
     reference = integrate_rotation(20000, "midpoint")
     for rule, order in (("euler", 1), ("midpoint", 2)):
-        errors = [np.linalg.norm(pin.log3(integrate_rotation(n, rule).T @ reference)) for n in (50, 100, 200, 400)]
+        errors = [
+            np.linalg.norm(pin.log3(integrate_rotation(n, rule).T @ reference))
+            for n in (50, 100, 200, 400)
+        ]
         slopes = np.diff(np.log(errors)) / np.log(0.5)
         np.testing.assert_allclose(slopes, order, atol=0.1)
 
@@ -555,8 +725,13 @@ def test_sv12_left_multiplication_means_parent_axes():
     """R' = R [omega]x in child axes, [omega]x R in parent axes; mixing them is an error of order one."""
     R, omega, dt = pin.exp3(np.array([0.4, -1.1, 0.7])), np.array([0.3, 0.8, -0.5]), 1e-6
     for axes, expected in (("parent", pin.skew(omega) @ R), ("child", R @ pin.skew(omega))):
-        np.testing.assert_allclose((step_rotation(R, omega, dt, axes) - R) / dt, expected, atol=1e-5)
-    parent, child = integrate_rotation(200, "midpoint"), integrate_rotation(200, "midpoint", "child")
+        np.testing.assert_allclose(
+            (step_rotation(R, omega, dt, axes) - R) / dt, expected, atol=1e-5
+        )
+    parent, child = (
+        integrate_rotation(200, "midpoint"),
+        integrate_rotation(200, "midpoint", "child"),
+    )
     assert np.linalg.norm(pin.log3(parent.T @ child)) > 0.05
 
 
@@ -566,7 +741,11 @@ def test_sv12_pinocchio_spherical_joints_use_child_axes():
     omega = np.array([0.3, 0.8, -0.5])
     R = pin.Quaternion(q).toRotationMatrix()
     expected = step_rotation(R, omega, 0.5, "child")
-    np.testing.assert_allclose(pin.Quaternion(pin.integrate(model, q, 0.5 * omega)).toRotationMatrix(), expected, atol=1e-14)
+    np.testing.assert_allclose(
+        pin.Quaternion(pin.integrate(model, q, 0.5 * omega)).toRotationMatrix(),
+        expected,
+        atol=1e-14,
+    )
 
 
 def test_sv12_zero_velocity_is_the_zero_matrix_not_an_unset_one_eq_29():
@@ -588,7 +767,13 @@ def test_sv12_orthogonality_after_a_million_steps():
 def test_sv13_free_chain_keeps_its_momentum():
     rng = np.random.default_rng(16)
     tree = free_chain(rng, 3)
-    tree.add("ball", pin.JointModelSpherical(), parent="l3", X=random_pose(rng), inertia=random_inertia(rng))
+    tree.add(
+        "ball",
+        pin.JointModelSpherical(),
+        parent="l3",
+        X=random_pose(rng),
+        inertia=random_inertia(rng),
+    )
     robot = tree.robot()
     mechanism = Mechanism(robot)
     q, v = random_configuration(robot.model, rng), 0.3 * rng.normal(size=robot.nv)
@@ -617,7 +802,12 @@ def test_sv13_40_freedoms_need_17_links():
     """Four revolute and twelve spherical joints: 16 joints, 17 links, where single revolutes would need 41."""
     tree, kinds = Tree(), [pin.JointModelRY()] * 4 + [pin.JointModelSpherical()] * 12
     for k, kind in enumerate(kinds):
-        tree.add(f"l{k}", kind, parent=f"l{k - 1}" if k else "world", inertia=random_inertia(np.random.default_rng(k)))
+        tree.add(
+            f"l{k}",
+            kind,
+            parent=f"l{k - 1}" if k else "world",
+            inertia=random_inertia(np.random.default_rng(k)),
+        )
     robot = tree.robot()
     assert robot.nv == 40
     assert len(Structure.of(robot)) == 17
@@ -645,7 +835,9 @@ def test_sv14_grip_as_wide_as_the_shoulders_is_singular_everywhere():
     assert closed.status is DynamicsStatus.OK
     outcome = mechanism.mobility(closed.q)
     assert (outcome.rank, mechanism.nu) == (9, 13)
-    answer = solve_forward(mechanism, closed.q, np.zeros(mechanism.robot.nv), np.zeros(len(mechanism.actuated)))
+    answer = solve_forward(
+        mechanism, closed.q, np.zeros(mechanism.robot.nv), np.zeros(len(mechanism.actuated))
+    )
     assert answer.indeterminate
     assert answer.status is DynamicsStatus.INDETERMINATE
     assert np.isfinite(answer.a).all()
@@ -658,7 +850,9 @@ def test_sv14_grip_as_wide_as_the_shoulders_is_singular_everywhere():
 def test_sv14_release_and_regrasp():
     mechanism, closed = hang_on_bar(0.18)
     q = closed.q
-    v = project_velocity(mechanism, q, 0.5 * np.random.default_rng(18).normal(size=mechanism.robot.nv))
+    v = project_velocity(
+        mechanism, q, 0.5 * np.random.default_rng(18).normal(size=mechanism.robot.nv)
+    )
     before = take_audit(mechanism, q, v)
     loop = next(item for item in mechanism.robot.loops if item.name == "right_hand")
     change = apply_events(mechanism, State(q, v), [Cut("right_hand")])
@@ -676,5 +870,9 @@ def test_sv14_release_and_regrasp():
     caught = apply_events(mechanism, State(q, v), [Connect(regrasp)])
     A, jump = inertia(mechanism.robot, q), caught.state.v - v
     assert np.isclose(caught.impact.energy_change, -0.5 * jump @ A @ jump, rtol=1e-9)
-    assert np.isclose(take_audit(mechanism, q, caught.state.v).kinetic - kinetic, caught.impact.energy_change, atol=1e-9)
+    assert np.isclose(
+        take_audit(mechanism, q, caught.state.v).kinetic - kinetic,
+        caught.impact.energy_change,
+        atol=1e-9,
+    )
     assert caught.impact.energy_change < -1e-6

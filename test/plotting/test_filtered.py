@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the picture of the filter shows is what the filter made."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of records: the numbers they show, and pictures that are pictures."""
 
 import subprocess
@@ -6,7 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, RecordError, UnknownNameError
+from humanoid_dynamics.errors import (
+    HumanoidDynamicsError,
+    MissingExtraError,
+    RecordError,
+    UnknownNameError,
+)
 from humanoid_dynamics.plotting.curves import SHEETS, build_sheet, list_sheets
 from humanoid_dynamics.plotting.filmstrip import clip
 from humanoid_dynamics.plotting.panels import Panel, SolePanel
@@ -44,7 +50,12 @@ def test_every_figure_of_a_humanoid(pushed):
 
 
 @pytest.mark.parametrize(
-    ("scene", "sheets"), [("swing", ("joints", "energy")), ("sliding_box", ("joints", "forces", "energy")), ("ropes", ("joints", "energy"))]
+    ("scene", "sheets"),
+    [
+        ("swing", ("joints", "energy")),
+        ("sliding_box", ("joints", "forces", "energy")),
+        ("ropes", ("joints", "energy")),
+    ],
 )
 def test_what_a_record_has_something_for(scene, sheets):
     assert list_sheets(record_of(scene, 0.02)) == sheets
@@ -53,7 +64,9 @@ def test_what_a_record_has_something_for(scene, sheets):
 def test_left_and_right_share_a_panel(pushed):
     panels = {panel.title: panel for panel in build_sheet(pushed, "joints").panels}
     assert [curve.side for curve in panels["knee"].curves] == ["left", "right"]
-    np.testing.assert_array_equal(panels["knee"].curves[0].values, pushed.table("q").column("left_knee"))
+    np.testing.assert_array_equal(
+        panels["knee"].curves[0].values, pushed.table("q").column("left_knee")
+    )
     shown = sum(len(panel.curves) for panel in panels.values())
     assert shown == pushed.table("q").values.shape[1] - 3  # a quaternion is one turn
 
@@ -62,12 +75,20 @@ def test_spherical_joints_are_shown_by_their_turn():
     record = record_of("swing", 0.02)
     panels = [panel for panel in build_sheet(record, "joints").panels if "shoulder" in panel.title]
     turn = panels[0].curves[0]
-    assert turn.values[0] == pytest.approx(2.8, abs=0.2)  # as the scene says: raised by 2.8 rad, then closed
+    assert turn.values[0] == pytest.approx(
+        2.8, abs=0.2
+    )  # as the scene says: raised by 2.8 rad, then closed
 
 
 def test_energy_panels_keep_the_books(pushed):
-    panels = {panel.title: {curve.name: curve.values for curve in panel.curves} for panel in build_sheet(pushed, "energy").panels}
-    change = panels["energy, potential from the start"]["total"] - panels["energy, potential from the start"]["total"][0]
+    panels = {
+        panel.title: {curve.name: curve.values for curve in panel.curves}
+        for panel in build_sheet(pushed, "energy").panels
+    }
+    change = (
+        panels["energy, potential from the start"]["total"]
+        - panels["energy, potential from the start"]["total"][0]
+    )
     work = sum(panels["work since the start"].values())
     missing = panels["energy error: energy less start and work"]["missing"]
     np.testing.assert_allclose(change, work + missing, atol=1e-9)
@@ -81,7 +102,9 @@ def test_centre_of_pressure_is_where_the_forces_are(pushed):
         assert np.nanmin(panel.margin) > -1e-9
         assert np.nanmax(panel.margin) < 0.05
     w = pushed.wrench("left_foot")[-1]
-    np.testing.assert_allclose(np.cross([*panels[0].cop[-1], 0.0], w[:3])[:2], w[3:5], atol=1e-9)  # no tilting moment is left there
+    np.testing.assert_allclose(
+        np.cross([*panels[0].cop[-1], 0.0], w[:3])[:2], w[3:5], atol=1e-9
+    )  # no tilting moment is left there
 
 
 def test_numbers_are_those_of_the_curves(pushed):
@@ -89,12 +112,17 @@ def test_numbers_are_those_of_the_curves(pushed):
     total = pushed.table("balance").column("force_z")
     expected = {"min": total.min(), "max": total.max(), "final": total[-1], "unit": "N"}
     assert numbers["all contacts"]["force_z"] == pytest.approx(expected)
-    assert build_sheet(record_of("falling", 0.002), "cop").numbers()["left_foot"]["cop_x"]["unit"] == "m"
+    assert (
+        build_sheet(record_of("falling", 0.002), "cop").numbers()["left_foot"]["cop_x"]["unit"]
+        == "m"
+    )
 
 
 def test_nothing_to_show_is_told():
     record = record_of("swing", 0.01)
-    with pytest.raises(RecordError, match="nothing for the figure 'cop': no sole ever carried load"):
+    with pytest.raises(
+        RecordError, match="nothing for the figure 'cop': no sole ever carried load"
+    ):
         build_sheet(record, "cop")
     with pytest.raises(UnknownNameError, match="joints, torques, forces, cop, energy, wheels"):
         build_sheet(record, "forse")
@@ -166,14 +194,23 @@ def test_outline_of_a_ball_and_of_a_box():
     faces = see_box(corners, view(0.5, 0.3))
     assert len(faces) == 3
     whole = outline(corners, 0.0, view(0.5, 0.3))
-    area = lambda p: 0.5 * abs(np.sum(p[:, 0] * np.roll(p[:, 1], -1) - p[:, 1] * np.roll(p[:, 0], -1)))  # noqa: E731
+    area = lambda p: (  # noqa: E731
+        0.5 * abs(np.sum(p[:, 0] * np.roll(p[:, 1], -1) - p[:, 1] * np.roll(p[:, 0], -1)))
+    )
     assert sum(area(face.corners) for face in faces) == pytest.approx(area(whole.corners))
 
 
-@pytest.mark.parametrize(("name", "owners"), [("standing", {""}), ("swing", {"figure", "swing"}), ("steps", {"ball", "crate"})])
+@pytest.mark.parametrize(
+    ("name", "owners"),
+    [("standing", {""}), ("swing", {"figure", "swing"}), ("steps", {"ball", "crate"})],
+)
 def test_bodies_are_seen_where_they_are(name, owners):
     scene = load_scene(name)
-    points = [] if isinstance(scene.setup.points, str) else [(p.link, p.p_L, p.radius) for p in scene.setup.points]
+    points = (
+        []
+        if isinstance(scene.setup.points, str)
+        else [(p.link, p.p_L, p.radius) for p in scene.setup.points]
+    )
     solids = list_solids(scene.robot, points)
     assert {solid.owner for solid in solids} == owners
     seen = see(scene.robot, solids, scene.robot.data(), scene.state.q, AXES)

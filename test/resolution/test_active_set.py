@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where no push meets a motion: forces at corners and rows of contacts have one answer, uncompiled."""
 
 import sys
@@ -36,7 +37,9 @@ def build_solver(monkeypatch, strength):
 
 
 def answers(solver):
-    motions = [replace(motion, a=4.0 * motion.a) for motion in build_sway(solver.dynamics.robot, STATES)]
+    motions = [
+        replace(motion, a=4.0 * motion.a) for motion in build_sway(solver.dynamics.robot, STATES)
+    ]
     return [solver.solve(motion.q, motion.v, motion.a) for motion in motions]
 
 
@@ -70,7 +73,11 @@ def test_motors_at_their_limits_are_left_to_rows(monkeypatch):
     """Forces at corners know nothing of motors: an answer that asks too much of one is not taken."""
     solver, taken = build_solver(monkeypatch, 0.2), []
     press_corners = inside.press_corners
-    monkeypatch.setattr(inside, "press_corners", lambda *arguments: taken.append(press_corners(*arguments)) or taken[-1])
+    monkeypatch.setattr(
+        inside,
+        "press_corners",
+        lambda *arguments: taken.append(press_corners(*arguments)) or taken[-1],
+    )
     found = answers(solver)
     monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
     weight, limited = solver.dynamics.unit_force, 0
@@ -92,7 +99,10 @@ def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
         return inside.SOFT
 
     monkeypatch.setattr(kernels, "choose_inside", lose)
-    assert all(np.isfinite(answer.tau).all() and np.isfinite(answer.missing).all() for answer in answers(solver))
+    assert all(
+        np.isfinite(answer.tau).all() and np.isfinite(answer.missing).all()
+        for answer in answers(solver)
+    )
     assert seen
 
 
@@ -113,5 +123,8 @@ def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
         finally:
             sys.setprofile(None)
         calls.setdefault(answer.certificate.status, set()).add(called[-1])
-    assert {"INCONSISTENT_CONTACT", "UNSUPPORTED"} <= calls.keys()  # four times the acceleration moves the soles
+    assert {
+        "INCONSISTENT_CONTACT",
+        "UNSUPPORTED",
+    } <= calls.keys()  # four times the acceleration moves the soles
     assert len(set.union(*calls.values())) == 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The certificate: right answers are certified, wrong torques, wrenches and contacts that move are not, whichever way they came."""
 
 import numpy as np
@@ -19,11 +20,15 @@ ROBOTS = ("legs12", "human16", "human28")
 def standing_motion(robot, names, rng, speed=0.2, push=0.5):
     """A random configuration and a random motion that leaves the surfaces at rest."""
     q = np.array(pin.integrate(robot.model, robot.posture, 0.05 * rng.standard_normal(robot.nv)))
-    standing = Mechanism(robot, ConstraintSet.of(robot, [build_contact(robot, name) for name in names]))
+    standing = Mechanism(
+        robot, ConstraintSet.of(robot, [build_contact(robot, name) for name in names])
+    )
     standing.update(q, np.zeros(robot.nv))
     v = standing.null_space.Gamma @ (speed * rng.standard_normal(standing.nu))
     standing.update(q, v)
-    return hd.State(q, v), standing.null_space.Gamma @ (push * rng.standard_normal(standing.nu)) + standing.null_space.beta
+    return hd.State(q, v), standing.null_space.Gamma @ (
+        push * rng.standard_normal(standing.nu)
+    ) + standing.null_space.beta
 
 
 def along(robot, name, values):
@@ -54,7 +59,11 @@ def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule, compil
     """Whatever found them: torques and pushes are changed on their way to the certificate."""
     robot = hd.load_robot("human28")
     state = hd.State.at_rest(robot)
-    solver, certify, change = hd.InverseDynamics(robot, FEET, rule, compiled=compiled), Resolver._certify, {}
+    solver, certify, change = (
+        hd.InverseDynamics(robot, FEET, rule, compiled=compiled),
+        Resolver._certify,
+        {},
+    )
 
     def tamper(self, found, *rest):
         x, forces, tau = (np.array(part) for part in found)
@@ -101,10 +110,19 @@ def test_contacts_that_move_are_told(how, compiled):
     moved = along(robot, "human28", np.array(MOVES[how]))
     word = how.removesuffix(" across")
     for v, a, begins in ((moved, zero, ""), (zero, 10.0 * moved, "begins to ")):
-        certificate = solver.solve(robot.posture, v, a if abs(a).max() < 3.0 else 3.0 * a / abs(a).max()).certificate
+        certificate = solver.solve(
+            robot.posture, v, a if abs(a).max() < 3.0 else 3.0 * a / abs(a).max()
+        ).certificate
         assert certificate.status in {"INCONSISTENT_CONTACT", "UNSUPPORTED"}
-        told = {"slides": "slide", "turns": "turn", "lifts off": "lift off"}.get(word, word) if begins else word
-        assert any(reason.startswith("left_foot: pushes") and told in reason for reason in certificate.reasons), certificate.reasons
+        told = (
+            {"slides": "slide", "turns": "turn", "lifts off": "lift off"}.get(word, word)
+            if begins
+            else word
+        )
+        assert any(
+            reason.startswith("left_foot: pushes") and told in reason
+            for reason in certificate.reasons
+        ), certificate.reasons
 
 
 def test_a_contact_without_a_push_may_move():
@@ -112,11 +130,19 @@ def test_a_contact_without_a_push_may_move():
     robot = hd.load_robot("human28")
     falling = np.zeros(robot.nv)
     falling[:3] = robot.model.gravity.linear
-    assert hd.inverse_dynamics(robot, hd.State.at_rest(robot), falling, FEET).certificate.status == "OK"
+    assert (
+        hd.inverse_dynamics(robot, hd.State.at_rest(robot), falling, FEET).certificate.status
+        == "OK"
+    )
     rng = np.random.default_rng(2)
     for _ in range(20):
         state, a = standing_motion(robot, FEET[:1], rng, 0.1, 0.2)
-        assert not any("right_foot" in reason for reason in hd.inverse_dynamics(robot, state, a, FEET, load=[1.0, 0.0]).certificate.reasons)
+        assert not any(
+            "right_foot" in reason
+            for reason in hd.inverse_dynamics(
+                robot, state, a, FEET, load=[1.0, 0.0]
+            ).certificate.reasons
+        )
 
 
 def test_edges_and_points_may_turn_about_themselves():
@@ -128,32 +154,60 @@ def test_edges_and_points_may_turn_about_themselves():
         solver = hd.InverseDynamics(robot, name, "minimum_torque")
         for _ in range(10):
             state, a = standing_motion(robot, (name,), rng)
-            assert not any("pushes" in reason for reason in solver.solve(state.q, state.v, a).certificate.reasons)
+            assert not any(
+                "pushes" in reason
+                for reason in solver.solve(state.q, state.v, a).certificate.reasons
+            )
 
 
 class TestGround:
     @pytest.mark.parametrize(
-        ("height", "ground", "status"), [(0.0, 0.0, "ok"), (1.0, 0.0, "off"), (1.0, 1.0, "ok"), (-0.02, 0.0, "off"), (1.0, None, "ok")]
+        ("height", "ground", "status"),
+        [
+            (0.0, 0.0, "ok"),
+            (1.0, 0.0, "off"),
+            (1.0, 1.0, "ok"),
+            (-0.02, 0.0, "off"),
+            (1.0, None, "ok"),
+        ],
     )
     def test_height(self, height, ground, status):
         robot = hd.load_robot("human28")
         q = np.array(robot.posture)
         q[2] += height
         for answer in (
-            hd.inverse_dynamics(robot, hd.State(q, np.zeros(robot.nv)), np.zeros(robot.nv), FEET, ground=ground),
-            hd.InverseDynamics(robot, FEET, ground=ground).solve(q, np.zeros(robot.nv), np.zeros(robot.nv)),
+            hd.inverse_dynamics(
+                robot, hd.State(q, np.zeros(robot.nv)), np.zeros(robot.nv), FEET, ground=ground
+            ),
+            hd.InverseDynamics(robot, FEET, ground=ground).solve(
+                q, np.zeros(robot.nv), np.zeros(robot.nv)
+            ),
         ):
             assert answer.certificate.status == ("OK" if status == "ok" else "INCONSISTENT_CONTACT")
-            assert any("the ground" in reason or "its ground" in reason for reason in answer.certificate.reasons) == (status == "off")
+            assert any(
+                "the ground" in reason or "its ground" in reason
+                for reason in answer.certificate.reasons
+            ) == (status == "off")
 
     def test_a_slope_is_no_level_ground(self):
         robot, rest = hd.load_robot("human28"), np.zeros(34)
         slope = Ground(0.0, [0.1, 0.0, 1.0])
-        assert hd.inverse_dynamics(robot, hd.State.at_rest(robot), rest, FEET, ground=slope).certificate.status == "INCONSISTENT_CONTACT"
+        assert (
+            hd.inverse_dynamics(
+                robot, hd.State.at_rest(robot), rest, FEET, ground=slope
+            ).certificate.status
+            == "INCONSISTENT_CONTACT"
+        )
 
     def test_each_surface_may_have_its_own(self):
         robot, rest = hd.load_robot("human28"), np.zeros(34)
-        one = hd.inverse_dynamics(robot, hd.State.at_rest(robot), rest, FEET, ground={"left_foot": -0.3, "right_foot": 0.0})
+        one = hd.inverse_dynamics(
+            robot,
+            hd.State.at_rest(robot),
+            rest,
+            FEET,
+            ground={"left_foot": -0.3, "right_foot": 0.0},
+        )
         assert [reason[:10] for reason in one.certificate.reasons] == ["left_foot:"]
 
     def test_what_is_no_ground_is_refused(self):
@@ -179,17 +233,29 @@ WRONG = {
     "torques of 1.01": lambda answer, robot: {"tau": 1.01 * answer.tau},
     "torques of the other sign": lambda answer, robot: {"tau": -answer.tau},
     "torques swapped": swapped,
-    "one torque a little off": lambda answer, robot: {"tau": answer.tau + 1e-3 * (np.arange(len(answer.tau)) == 3)},
-    "wrenches of the other sign": lambda answer, robot: {"wrenches": {name: numbers(w, -1.0) for name, w in answer.wrenches.items()}},
-    "wrenches of 1.01": lambda answer, robot: {"wrenches": {name: numbers(w, 1.01) for name, w in answer.wrenches.items()}},
-    "wrenches on other feet": lambda answer, robot: {
-        "wrenches": dict(zip(answer.wrenches, reversed(list(answer.wrenches.values())), strict=True))
+    "one torque a little off": lambda answer, robot: {
+        "tau": answer.tau + 1e-3 * (np.arange(len(answer.tau)) == 3)
     },
-    "a contact dropped": lambda answer, robot: {"wrenches": dict(list(answer.wrenches.items())[1:])},
+    "wrenches of the other sign": lambda answer, robot: {
+        "wrenches": {name: numbers(w, -1.0) for name, w in answer.wrenches.items()}
+    },
+    "wrenches of 1.01": lambda answer, robot: {
+        "wrenches": {name: numbers(w, 1.01) for name, w in answer.wrenches.items()}
+    },
+    "wrenches on other feet": lambda answer, robot: {
+        "wrenches": dict(
+            zip(answer.wrenches, reversed(list(answer.wrenches.values())), strict=True)
+        )
+    },
+    "a contact dropped": lambda answer, robot: {
+        "wrenches": dict(list(answer.wrenches.items())[1:])
+    },
 }
 
 
-@pytest.mark.parametrize("rule", ["minimum_torque", "transition", "transition_limited", "recommended_transition"])
+@pytest.mark.parametrize(
+    "rule", ["minimum_torque", "transition", "transition_limited", "recommended_transition"]
+)
 @pytest.mark.parametrize("name", [*ROBOTS, "biped7"])
 def test_verify_agrees_with_right_answers_and_finds_wrong_ones(name, rule):
     """Whatever was found, the same status and residual come out of Pinocchio's recursion; what was changed is no ``ok``."""
@@ -235,13 +301,19 @@ def test_verify_finds_wrenches_in_axes_that_are_not_the_worlds():
 def test_verify_sees_contacts_that_move_and_ground():
     robot, zero = hd.load_robot("human28"), np.zeros(34)
     for values in MOVES.values():
-        answer = hd.inverse_dynamics(robot, hd.State(robot.posture, along(robot, "human28", np.array(values))), zero, FEET)
+        answer = hd.inverse_dynamics(
+            robot, hd.State(robot.posture, along(robot, "human28", np.array(values))), zero, FEET
+        )
         assert answer.verify().status == answer.certificate.status == "INCONSISTENT_CONTACT"
         assert answer.verify().reasons == answer.certificate.reasons
     still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), zero, FEET, ground=0.0)
     assert still.verify().status == "OK"
     assert still.verify(ground=-1.0).status == "INCONSISTENT_CONTACT"
-    assert still.verify(ground={"left_foot": Ground(0.0, [0.2, 0.0, 1.0])}).reasons[0].startswith("left_foot: pushes")
+    assert (
+        still.verify(ground={"left_foot": Ground(0.0, [0.2, 0.0, 1.0])})
+        .reasons[0]
+        .startswith("left_foot: pushes")
+    )
 
 
 def test_verify_of_an_answer_from_before_is_of_its_own_question():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots with closed loops through the front door: motor torques against a dense solve of all rows, and the motion that they make."""
 
 from dataclasses import replace
@@ -24,21 +25,30 @@ def digit():
     if not path.is_file():
         pytest.skip("digit_like_2legs.urdf of example-parallel-robots is not beside the project")
     robot = hd.load_robot(path, root="free_flyer")
-    effort = np.where(np.isfinite(robot.limits.effort), 500.0, robot.limits.effort)  # the file says 1 N·m of every motor
+    effort = np.where(
+        np.isfinite(robot.limits.effort), 500.0, robot.limits.effort
+    )  # the file says 1 N·m of every motor
     return replace(robot, limits=replace(robot.limits, effort=effort))
 
 
 def closed_motion(robot, seed, speed=0.3, push=1.0):
     """A closed configuration near the resting one, and a motion that keeps loops closed and soles at rest."""
     rng = np.random.default_rng(seed)
-    standing = Mechanism(robot, ConstraintSet.of(robot, [build_contact(robot, name) for name in robot.surfaces]))
+    standing = Mechanism(
+        robot, ConstraintSet.of(robot, [build_contact(robot, name) for name in robot.surfaces])
+    )
     start = pin.integrate(robot.model, robot.posture, 0.05 * rng.normal(size=robot.nv))
     closed = close_position(Mechanism(robot), start, tolerance=1e-13)
     assert closed.status is DynamicsStatus.OK
     standing.place(closed.q)
     v = standing.null_space.Gamma @ (speed * rng.normal(size=standing.nu))
     standing.update(closed.q, v)
-    return closed.q, v, standing.null_space.Gamma @ (push * rng.normal(size=standing.nu)) + standing.null_space.beta
+    return (
+        closed.q,
+        v,
+        standing.null_space.Gamma @ (push * rng.normal(size=standing.nu))
+        + standing.null_space.beta,
+    )
 
 
 def dense(robot, q, v, a):
@@ -47,7 +57,12 @@ def dense(robot, q, v, a):
     loops.update(q, v)
     data = robot.data()
     pin.computeJointJacobians(robot.model, data, q)
-    contact = np.vstack([pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.LOCAL) for name in robot.surfaces])
+    contact = np.vstack(
+        [
+            pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.LOCAL)
+            for name in robot.surfaces
+        ]
+    )
     J, tau_0 = np.vstack((contact, loops.J)), pin.rnea(robot.model, robot.data(), q, v, a)
     driven = robot.actuated_v
     rest = np.setdiff1d(np.arange(robot.nv), driven)
@@ -74,7 +89,9 @@ def test_every_rule_makes_the_motion_that_was_asked_for(digit, rule):
     q, v, a = closed_motion(digit, 7, speed=0.05, push=0.2)
     answer = hd.inverse_dynamics(digit, hd.State(q, v), a, tuple(digit.surfaces), rule)
     assert answer.certificate.status in {"OK", "INFEASIBLE_CONTACT"}, answer.certificate.reasons
-    standing = Mechanism(digit, ConstraintSet.of(digit, [build_contact(digit, name) for name in digit.surfaces]))
+    standing = Mechanism(
+        digit, ConstraintSet.of(digit, [build_contact(digit, name) for name in digit.surfaces])
+    )
     standing.update(q, v)
     force = np.zeros(digit.nv)
     force[digit.actuated_v] = answer.tau
@@ -88,9 +105,13 @@ def test_every_rule_makes_the_motion_that_was_asked_for(digit, rule):
 
 def test_weight_is_on_the_soles(digit):
     q, zero = digit.posture, np.zeros(digit.nv)
-    answer = hd.inverse_dynamics(digit, hd.State(q, zero), zero, tuple(digit.surfaces), "minimum_torque_limited")
+    answer = hd.inverse_dynamics(
+        digit, hd.State(q, zero), zero, tuple(digit.surfaces), "minimum_torque_limited"
+    )
     assert answer.certificate.status == "OK", answer.certificate.reasons
-    assert sum(w.normal_force for w in answer.wrenches.values()) == pytest.approx(digit.mass * 9.81, rel=1e-9)
+    assert sum(w.normal_force for w in answer.wrenches.values()) == pytest.approx(
+        digit.mass * 9.81, rel=1e-9
+    )
 
 
 def test_a_motion_that_tears_a_loop_is_told(digit):
@@ -99,7 +120,10 @@ def test_a_motion_that_tears_a_loop_is_told(digit):
     for torn, word in (((q, v + 0.1, a), "m/s"), ((q, v, a + 1.0), "m/s²")):
         certificate = solver.solve(*torn).certificate
         assert certificate.status == "UNSUPPORTED"
-        assert any("does not close the loops" in reason and word in reason for reason in certificate.reasons)
+        assert any(
+            "does not close the loops" in reason and word in reason
+            for reason in certificate.reasons
+        )
     moved = np.array(q)
     moved[10] += 0.3
     assert any("open by" in reason for reason in solver.solve(moved, v, a).certificate.reasons)

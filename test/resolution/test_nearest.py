@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nearest push by least distance: an answer where the general solver has none, and the same where it has one."""
 
 from dataclasses import replace
@@ -20,12 +21,16 @@ def solve_hard_only(workspace):
     """Give up programs without equations, which are the soft ones."""
     if workspace.lower[0] == workspace.upper[0]:
         return SOLVE(workspace)
-    return QpSolution(np.zeros(len(workspace.f)), np.zeros(len(workspace.A)), QpStatus.INFEASIBLE, 0, np.inf)
+    return QpSolution(
+        np.zeros(len(workspace.f)), np.zeros(len(workspace.A)), QpStatus.INFEASIBLE, 0, np.inf
+    )
 
 
 def sway(robot, rule, scale=1.0):
     solver = hd.InverseDynamics(robot, rule=rule, compiled=False)
-    return [solver.solve(motion.q, motion.v, scale * motion.a) for motion in build_sway(robot, STATES)]
+    return [
+        solver.solve(motion.q, motion.v, scale * motion.a) for motion in build_sway(robot, STATES)
+    ]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -33,7 +38,10 @@ def test_a_foot_that_may_bear_nothing_leaves_the_other_one(rule):
     """The general solver takes many of these for infeasible, to which no push at all is an answer."""
     robot = build_stand("legs12").robot
     loads = {"left_foot": 0.0, "right_foot": 30.0}
-    surfaces = {name: replace(surface, normal_force_limit=loads.get(name, np.inf)) for name, surface in robot.surfaces.items()}
+    surfaces = {
+        name: replace(surface, normal_force_limit=loads.get(name, np.inf))
+        for name, surface in robot.surfaces.items()
+    }
     for answer in sway(replace(robot, surfaces=surfaces), rule):
         assert answer.certificate.path == "qp_soft"
         assert answer.wrenches["right_foot"].normal_force == pytest.approx(30.0, rel=1e-5)
@@ -46,7 +54,9 @@ def test_it_is_the_answer_of_the_general_solver(monkeypatch, strength):
     robot = replace(robot, limits=replace(robot.limits, effort=strength * robot.limits.effort))
     known, seen = sway(robot, RULES[0], 4.0), []
     choose = limits.solve_from_zero
-    monkeypatch.setattr(limits, "solve_from_zero", lambda *given: seen.append(choose(*given)) or seen[-1])
+    monkeypatch.setattr(
+        limits, "solve_from_zero", lambda *given: seen.append(choose(*given)) or seen[-1]
+    )
     monkeypatch.setattr(QpWorkspace, "solve", solve_hard_only)
     weight = hd.InverseDynamics(robot, compiled=False).dynamics.unit_force
     for one, other in zip(known, sway(robot, RULES[0], 4.0), strict=True):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any tree on any contacts: equality rules against a dense solve, limited rules against another solver on the same limits."""
 
 import re
@@ -37,23 +38,47 @@ def numbers(values):
 
 def random_tree(rng):
     """A trunk with three to five limbs of two to five joints about axes of any direction; a patch of any kind at the end of each."""
-    parts = [LINK.format(name="trunk", com="0 0 0", mass=20.0, inertia='ixx="0.5" iyy="0.6" izz="0.4" ixy="0" ixz="0" iyz="0"')]
+    parts = [
+        LINK.format(
+            name="trunk",
+            com="0 0 0",
+            mass=20.0,
+            inertia='ixx="0.5" iyy="0.6" izz="0.4" ixy="0" ixz="0" iyz="0"',
+        )
+    ]
     surfaces = {}
     for limb in range(int(rng.integers(3, 6))):
         parent = "trunk"
         for number in range(int(rng.integers(2, 6))):
             name, axis = f"limb{limb}_{number}", rng.standard_normal(3)
             values = {"com": numbers(rng.uniform(-0.1, 0.1, 3)), "mass": rng.uniform(0.5, 3.0)}
-            parts.append(LINK.format(name=name, inertia='ixx="0.02" iyy="0.03" izz="0.025" ixy="0" ixz="0" iyz="0"', **values))
-            places = {"xyz": numbers(rng.uniform(-0.4, 0.4, 3)), "rpy": numbers(rng.uniform(-1.0, 1.0, 3))}
+            parts.append(
+                LINK.format(
+                    name=name,
+                    inertia='ixx="0.02" iyy="0.03" izz="0.025" ixy="0" ixz="0" iyz="0"',
+                    **values,
+                )
+            )
+            places = {
+                "xyz": numbers(rng.uniform(-0.4, 0.4, 3)),
+                "rpy": numbers(rng.uniform(-1.0, 1.0, 3)),
+            }
             axis = numbers(axis / np.linalg.norm(axis))
-            parts.append(JOINT.format(name=name, parent=parent, axis=axis, effort=rng.uniform(30.0, 300.0), **places))
+            parts.append(
+                JOINT.format(
+                    name=name, parent=parent, axis=axis, effort=rng.uniform(30.0, 300.0), **places
+                )
+            )
             parent = name
         turn = pin.rpy.rpyToMatrix(*rng.uniform(-0.6, 0.6, 3))
         kind = "face" if limb == 0 else str(rng.choice(list(PATCHES)))
         frame = FrameSpec(parent, pin.SE3(turn, rng.uniform(-0.1, 0.1, 3)))
-        surfaces[f"patch{limb}"] = SurfaceSpec(frame, np.array(PATCHES[kind]), friction=float(rng.uniform(0.3, 1.0)))
-    return hd.load_robot(f'<robot name="tree">{"".join(parts)}</robot>', description=Description(surfaces=surfaces))
+        surfaces[f"patch{limb}"] = SurfaceSpec(
+            frame, np.array(PATCHES[kind]), friction=float(rng.uniform(0.3, 1.0))
+        )
+    return hd.load_robot(
+        f'<robot name="tree">{"".join(parts)}</robot>', description=Description(surfaces=surfaces)
+    )
 
 
 def third_party(name):
@@ -65,18 +90,27 @@ def third_party(name):
 
 def question(robot, rng, spread):
     q = np.array(pin.integrate(robot.model, robot.posture, spread * rng.standard_normal(robot.nv)))
-    return hd.State(q, spread * rng.standard_normal(robot.nv)), spread * rng.standard_normal(robot.nv)
+    return hd.State(q, spread * rng.standard_normal(robot.nv)), spread * rng.standard_normal(
+        robot.nv
+    )
 
 
 def stack(robot, state, a, names):
     """Torques of free motion and the Jacobian of all pushes, from pinocchio and the bases alone."""
     data = robot.data()
     pin.computeJointJacobians(robot.model, data, state.q)
-    rows = [wrench_basis(robot.surfaces[n]).T @ pin.getFrameJacobian(robot.model, data, robot.surfaces[n].frame, pin.LOCAL) for n in names]
+    rows = [
+        wrench_basis(robot.surfaces[n]).T
+        @ pin.getFrameJacobian(robot.model, data, robot.surfaces[n].frame, pin.LOCAL)
+        for n in names
+    ]
     return pin.rnea(robot.model, robot.data(), state.q, state.v, a), np.vstack(rows)
 
 
-CLEAR, NONE = 1e-3, 1e-10  # shares of the largest singular value: what is between them is next to a straight leg
+CLEAR, NONE = (
+    1e-3,
+    1e-10,
+)  # shares of the largest singular value: what is between them is next to a straight leg
 
 
 def dense_optimum(robot, state, a, names, wrench_weight=0.0):
@@ -89,7 +123,11 @@ def dense_optimum(robot, state, a, names, wrench_weight=0.0):
     target = np.concatenate((tau_0[6:], np.zeros(len(J)))) - B @ x_0
     y, _, _, sigma = np.linalg.lstsq(B @ N, target, rcond=NONE)
     x = x_0 + N @ y
-    return tau_0[6:] - J[:, 6:].T @ x if not np.any((sigma < CLEAR * sigma[0]) & (sigma > NONE * sigma[0])) else None
+    return (
+        tau_0[6:] - J[:, 6:].T @ x
+        if not np.any((sigma < CLEAR * sigma[0]) & (sigma > NONE * sigma[0]))
+        else None
+    )
 
 
 def dense_transition(robot, state, a, names, shares):
@@ -116,20 +154,32 @@ def check_transition(robot, rng, names):
     expected = dense_transition(robot, state, a, names, shares)
     for rule in ("transition", "procedure_4"):
         for compiled in (None, False):
-            solver = hd.InverseDynamics(robot, names, rule, compiled=compiled, joint_friction=False)  # the dense solve has none
+            solver = hd.InverseDynamics(
+                robot, names, rule, compiled=compiled, joint_friction=False
+            )  # the dense solve has none
             answer = solver.solve(state.q, state.v, a, shares)
-            np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)
+            np.testing.assert_allclose(
+                answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule
+            )
 
 
 def check_equality(robot, rng, names, spread=0.5):
     """Whether there was something to compare; the rule with limits is the same where none of them matters."""
     state, a = question(robot, rng, spread)
     least = dense_optimum(robot, state, a, names)
-    for rule, expected in (("pseudo_inverse", dense_optimum(robot, state, a, names, 1.0)), ("minimum_torque", least), (UNBOUND, least)):
+    for rule, expected in (
+        ("pseudo_inverse", dense_optimum(robot, state, a, names, 1.0)),
+        ("minimum_torque", least),
+        (UNBOUND, least),
+    ):
         for compiled in (None, False) if expected is not None else ():
-            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled, joint_friction=False).solve(state.q, state.v, a)
+            answer = hd.InverseDynamics(
+                robot, names, rule, compiled=compiled, joint_friction=False
+            ).solve(state.q, state.v, a)
             if rule != UNBOUND or answer.certificate.path in {"kkt", "svd"}:
-                np.testing.assert_allclose(answer.tau, expected, rtol=0.0, atol=1e-9 * (1.0 + np.abs(expected).max()))
+                np.testing.assert_allclose(
+                    answer.tau, expected, rtol=0.0, atol=1e-9 * (1.0 + np.abs(expected).max())
+                )
     return least is not None
 
 
@@ -147,7 +197,9 @@ def check_limited(robot, rng, names, spread=0.2):
         H = J @ J.T + free * np.diag(weights_of(robot, names))
         cones = [build_wrench_cone(robot.surfaces[name]) for name in names]
         at = np.cumsum([0, *(cone.A.shape[1] for cone in cones)])
-        A = np.vstack([np.pad(cone.A, ((0, 0), (at[k], at[-1] - at[k + 1]))) for k, cone in enumerate(cones)])
+        A = np.vstack(
+            [np.pad(cone.A, ((0, 0), (at[k], at[-1] - at[k + 1]))) for k, cone in enumerate(cones)]
+        )
         rows = np.vstack((J[:, :6].T, A, J[:, 6:].T))
         upper = np.concatenate((tau_0[:6], *(cone.b for cone in cones), tau_0[6:] + effort))
         lower = np.concatenate((tau_0[:6], np.full(len(A), -np.inf), tau_0[6:] - effort))
@@ -159,9 +211,15 @@ def check_limited(robot, rng, names, spread=0.2):
         assert answer.certificate.status in KEPT, answer.certificate.reasons
         found += 1
         wrenches = np.concatenate(
-            [np.linalg.lstsq(cone.basis, local(robot, state, answer, n), rcond=None)[0] for cone, n in zip(cones, names, strict=True)]
+            [
+                np.linalg.lstsq(cone.basis, local(robot, state, answer, n), rcond=None)[0]
+                for cone, n in zip(cones, names, strict=True)
+            ]
         )
-        ours, least = 0.5 * wrenches @ H @ wrenches - g @ wrenches, dual_value(H, g, rows, (lower, upper), told["lam"])
+        ours, least = (
+            0.5 * wrenches @ H @ wrenches - g @ wrenches,
+            dual_value(H, g, rows, (lower, upper), told["lam"]),
+        )
         assert ours <= least + 1e-9 * (1.0 + abs(least) + tau_0 @ tau_0)
         if not free:
             np.testing.assert_allclose(answer.tau, tau_0[6:] - J[:, 6:].T @ x, atol=1e-4)
@@ -187,7 +245,9 @@ def dual_value(H, g, rows, bounds, multipliers):
     multipliers = np.where((multipliers < 0.0) & ~np.isfinite(lower), 0.0, multipliers)
     bound = np.where(multipliers < 0.0, lower, upper)
     left = g - rows.T @ multipliers
-    return -0.5 * left @ np.linalg.solve(H, left) - multipliers @ np.where(multipliers == 0.0, 0.0, bound)
+    return -0.5 * left @ np.linalg.solve(H, left) - multipliers @ np.where(
+        multipliers == 0.0, 0.0, bound
+    )
 
 
 def local(robot, state, answer, name):
@@ -226,17 +286,25 @@ def test_a_light_robot_needs_as_much_less_torque_as_it_weighs_less():
     for seed in (3, 5, 10):
         rng = np.random.default_rng(seed)
         heavy = random_tree(rng)
-        specs = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in heavy.surfaces.items()}
+        specs = {
+            n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction)
+            for n, s in heavy.surfaces.items()
+        }
         light = hd.load_robot(made_light(heavy.urdf, 1e-3), description=Description(surfaces=specs))
         assert light.mass == pytest.approx(1e-3 * heavy.mass)
-        solvers = [hd.InverseDynamics(robot, tuple(heavy.surfaces), UNBOUND, compiled=False) for robot in (heavy, light)]
+        solvers = [
+            hd.InverseDynamics(robot, tuple(heavy.surfaces), UNBOUND, compiled=False)
+            for robot in (heavy, light)
+        ]
         for _ in range(6):
             state, a = question(heavy, rng, 0.2)
             one, other = (solver.solve(state.q, state.v, a) for solver in solvers)
             assert one.certificate.path == other.certificate.path
             decided += one.certificate.path == "qp"
             if one.certificate.path != "qp_soft":
-                np.testing.assert_allclose(1e3 * other.tau, one.tau, atol=1e-5 * (1.0 + np.abs(one.tau).max()))
+                np.testing.assert_allclose(
+                    1e3 * other.tau, one.tau, atol=1e-5 * (1.0 + np.abs(one.tau).max())
+                )
     assert decided > 3
 
 
@@ -260,15 +328,31 @@ def test_a_push_that_drifts_off_its_limits_returns_to_them():
     assert check_limited(robot, rng, tuple(robot.surfaces)) > 0
 
 
-HANDS = {"talos_reduced": "arm_right_7_link", "g1": "right_rubber_hand", "romeo": "r_wrist", "sr1": "r_wrist", "human28": "right_hand"}
+HANDS = {
+    "talos_reduced": "arm_right_7_link",
+    "g1": "right_rubber_hand",
+    "romeo": "r_wrist",
+    "sr1": "r_wrist",
+    "human28": "right_hand",
+}
 
 
 def with_rail(robot, link, tilt=0.0):
     """The robot with a hand of its own on a rail: a patch in a plane that is inclined, as the soles may be."""
-    turns = [pin.SE3(pin.rpy.rpyToMatrix(tilt, sign * tilt, 0.0), np.zeros(3)) for sign in (1.0, -1.0)]
-    places = {n: s.X_LC * turn for (n, s), turn in zip(robot.surfaces.items(), cycle(turns), strict=False)}
-    surfaces = {n: SurfaceSpec(FrameSpec(s.link, places[n]), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
-    surfaces["rail"] = SurfaceSpec(FrameSpec(link, pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.5, 0.0), np.zeros(3))), np.array(PATCHES["edge"]))
+    turns = [
+        pin.SE3(pin.rpy.rpyToMatrix(tilt, sign * tilt, 0.0), np.zeros(3)) for sign in (1.0, -1.0)
+    ]
+    places = {
+        n: s.X_LC * turn for (n, s), turn in zip(robot.surfaces.items(), cycle(turns), strict=False)
+    }
+    surfaces = {
+        n: SurfaceSpec(FrameSpec(s.link, places[n]), s.vertices, friction=s.friction)
+        for n, s in robot.surfaces.items()
+    }
+    surfaces["rail"] = SurfaceSpec(
+        FrameSpec(link, pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.5, 0.0), np.zeros(3))),
+        np.array(PATCHES["edge"]),
+    )
     return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces))
 
 
@@ -299,7 +383,12 @@ def stretched(robot, elbow):
     """Both arms stretched out sideways, but for the elbows: what one palm pushes against the other goes through all joints of both."""
     q = np.array(robot.posture)
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        for joint, angle in {"shoulder_pitch": 0.0, "shoulder_roll": sign * np.pi / 2, "shoulder_yaw": 0.0, "elbow": elbow}.items():
+        for joint, angle in {
+            "shoulder_pitch": 0.0,
+            "shoulder_roll": sign * np.pi / 2,
+            "shoulder_yaw": 0.0,
+            "elbow": elbow,
+        }.items():
             q[robot.joint(f"{side}_{joint}").q] = angle
     return q
 
@@ -312,11 +401,17 @@ def test_next_to_straight_limbs_pushes_stay_bounded_and_torques_continuous(compi
     rest = np.zeros(robot.nv)
     steps = []
     for h in (1e-5, 1e-6, 1e-7):
-        answers = [solver.solve(stretched(robot, x), rest, rest) for x in 6.4e-5 + h * np.arange(-50, 51)]
+        answers = [
+            solver.solve(stretched(robot, x), rest, rest) for x in 6.4e-5 + h * np.arange(-50, 51)
+        ]
         taus = np.array([answer.tau for answer in answers])
         steps.append(np.abs(np.diff(taus, axis=0)).max())
-        assert max(np.abs(w.f_W).max() for answer in answers for w in answer.wrenches.values()) < 1e5
+        assert (
+            max(np.abs(w.f_W).max() for answer in answers for w in answer.wrenches.values()) < 1e5
+        )
     assert steps[0] < 0.3
     assert max(steps[1] / steps[0], steps[2] / steps[1]) < 0.3
     expected = dense_optimum(robot, hd.State(stretched(robot, 0.0), rest), rest, solver.contacts)
-    np.testing.assert_allclose(solver.solve(stretched(robot, 0.0), rest, rest).tau, expected, atol=1e-9)
+    np.testing.assert_allclose(
+        solver.solve(stretched(robot, 0.0), rest, rest).tau, expected, atol=1e-9
+    )

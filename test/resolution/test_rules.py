@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules: what each promises, against dense solves, conditions of the minimum and competitors; and that none ever fails."""
 
 import gc
@@ -51,7 +52,12 @@ def dense(robot, state, a, names):
     """Torques of free motion, stacked Jacobian in surface axes, from pinocchio alone."""
     data = robot.data()
     pin.computeJointJacobians(robot.model, data, state.q)
-    J = np.vstack([pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.LOCAL) for name in names])
+    J = np.vstack(
+        [
+            pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.LOCAL)
+            for name in names
+        ]
+    )
     return pin.rnea(robot.model, robot.data(), state.q, state.v, a), J
 
 
@@ -77,7 +83,9 @@ class TestEveryRule:
         rng = np.random.default_rng(1)
         for _ in range(5):
             state, a = (gentle_motion if RULES[rule].limited else random_motion)(human28, rng)
-            answer = hd.inverse_dynamics(human28, state, a, names, rule, load=random_shares(rng, len(names)))
+            answer = hd.inverse_dynamics(
+                human28, state, a, names, rule, load=random_shares(rng, len(names))
+            )
             tau_0, J = dense(human28, state, a, names)
             lacking = tau_0 - J.T @ local_wrenches(human28, state, answer).ravel()
             lacking[human28.actuated_v] -= answer.tau
@@ -93,7 +101,10 @@ class TestEveryRule:
             state, a = random_motion(human28, rng)
             shares = random_shares(rng, 3)
             solver.solve(state.q, state.v, a, shares)
-            also, alone = solver.resolve_with(rule), hd.inverse_dynamics(human28, state, a, RAIL, rule, load=shares)
+            also, alone = (
+                solver.resolve_with(rule),
+                hd.inverse_dynamics(human28, state, a, RAIL, rule, load=shares),
+            )
             np.testing.assert_allclose(also.tau, alone.tau, atol=1e-8)
             assert also.certificate.status == alone.certificate.status
 
@@ -119,12 +130,18 @@ class TestEveryRule:
         for name, (force, cop) in told.items():
             np.testing.assert_allclose(kept.wrenches[name].f_W, force, atol=1e-12)
             np.testing.assert_allclose(kept.wrenches[name].cop, cop, atol=1e-12)
-        assert {k: v for k, v in kept.certificate.as_dict().items() if k != "time"} == {k: v for k, v in facts.items() if k != "time"}
+        assert {k: v for k, v in kept.certificate.as_dict().items() if k != "time"} == {
+            k: v for k, v in facts.items() if k != "time"
+        }
 
-    @pytest.mark.parametrize("shares", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1.0], [np.inf, 0.0]])
+    @pytest.mark.parametrize(
+        "shares", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1.0], [np.inf, 0.0]]
+    )
     def test_shares_that_are_none(self, human28, shares):
         rest = hd.State.at_rest(human28)
-        answer = hd.InverseDynamics(human28, FEET, "transition").solve(rest.q, rest.v, np.zeros(human28.nv), np.array(shares))
+        answer = hd.InverseDynamics(human28, FEET, "transition").solve(
+            rest.q, rest.v, np.zeros(human28.nv), np.array(shares)
+        )
         assert answer.certificate.status == "INVALID_INPUT"
         assert "shares" in answer.certificate.reasons[0]
         assert not answer.tau.any()
@@ -132,8 +149,13 @@ class TestEveryRule:
     @pytest.mark.parametrize("shares", [[-1.0, 2.0], [1.0, 2.0], [0.5, 0.6]])
     def test_front_door_refuses_shares_that_are_none(self, human28, shares):
         rest = hd.State.at_rest(human28)
-        with pytest.raises(hd.ShapeError, match=r"shares: received \[.*\], expected numbers from 0 to 1 whose sum is 1"):
-            hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, "transition", load=shares)
+        with pytest.raises(
+            hd.ShapeError,
+            match=r"shares: received \[.*\], expected numbers from 0 to 1 whose sum is 1",
+        ):
+            hd.inverse_dynamics(
+                human28, rest, np.zeros(human28.nv), FEET, "transition", load=shares
+            )
 
     @pytest.mark.parametrize(
         ("name", "value", "reason"),
@@ -150,7 +172,11 @@ class TestEveryRule:
             ("force", np.zeros(2), r"force: received shape \(2,\)"),
             ("force", np.zeros(1), r"force: received shape \(1,\)"),
             ("force", [1.0], "force: received a list"),
-            ("force", np.ma.masked_array(np.zeros(34), mask=True), "force: received an array with masked numbers"),
+            (
+                "force",
+                np.ma.masked_array(np.zeros(34), mask=True),
+                "force: received an array with masked numbers",
+            ),
             ("force", np.inf, "force"),
             ("force", np.nan, "force holds a number that is not finite"),
             ("force", 1e90, "force holds a number too large"),
@@ -170,11 +196,17 @@ class TestEveryRule:
 
     @pytest.mark.parametrize("weight", [-1.0, -1e4, 0.0, np.nan, np.inf])
     def test_weight_of_wrenches_is_positive(self, human28, weight):
-        with pytest.raises(hd.ShapeError, match=r"wrench_weight: received .*, expected a positive, finite number"):
+        with pytest.raises(
+            hd.ShapeError, match=r"wrench_weight: received .*, expected a positive, finite number"
+        ):
             hd.InverseDynamics(human28, FEET, weighted_pseudo_inverse(weight), compiled=False)
 
     def test_rules_made_at_every_tick_take_no_more_memory(self, human28):
-        assert weighted_pseudo_inverse(2.0) == weighted_pseudo_inverse(2.0) != weighted_pseudo_inverse(3.0)
+        assert (
+            weighted_pseudo_inverse(2.0)
+            == weighted_pseudo_inverse(2.0)
+            != weighted_pseudo_inverse(3.0)
+        )
         rest, zero = hd.State.at_rest(human28), np.zeros(human28.nv)
         solver = hd.InverseDynamics(human28, FEET, compiled=False)
         solver.prepare(["transition"])
@@ -182,7 +214,9 @@ class TestEveryRule:
         expected = solver.resolve_with("pseudo_inverse").tau
         alive = []
         for _ in range(60):
-            maker = (lambda scale: lambda dynamics: TorqueObjective(dynamics, scale, unit_wrench=True))(1.0)
+            maker = (
+                lambda scale: lambda dynamics: TorqueObjective(dynamics, scale, unit_wrench=True)
+            )(1.0)
             alive.append(weakref.ref(maker))
             answer = solver.resolve_with(Rule("own", maker, False, False, "", ""))
             np.testing.assert_allclose(answer.tau, expected, atol=1e-9)
@@ -202,7 +236,9 @@ class TestEveryRule:
         a = np.zeros(human28.nv)
         a[:3] = human28.model.gravity.linear
         for rule in RULES:
-            answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, rule, load=[0.0, 0.0])
+            answer = hd.inverse_dynamics(
+                human28, hd.State.at_rest(human28), a, FEET, rule, load=[0.0, 0.0]
+            )
             assert answer.certificate.status == "OK", (rule, answer.certificate.reasons)
             np.testing.assert_allclose(answer.tau, 0.0, atol=1e-8)
 
@@ -217,9 +253,13 @@ class TestPseudoInverse:
         rule = weighted_pseudo_inverse(scale**-2, tuple(torque_weights))
         answer = hd.inverse_dynamics(human28, state, a, RAIL, rule)
         tau_0, J = dense(human28, state, a, RAIL)
-        columns = np.hstack((np.eye(human28.nv)[:, human28.actuated_v] / np.sqrt(torque_weights), scale * J.T))
+        columns = np.hstack(
+            (np.eye(human28.nv)[:, human28.actuated_v] / np.sqrt(torque_weights), scale * J.T)
+        )
         least = np.linalg.pinv(columns) @ tau_0
-        np.testing.assert_allclose(answer.tau, least[: len(torque_weights)] / np.sqrt(torque_weights), atol=1e-8)
+        np.testing.assert_allclose(
+            answer.tau, least[: len(torque_weights)] / np.sqrt(torque_weights), atol=1e-8
+        )
 
     def test_free_wrenches_are_minimum_torque(self, human28):
         state, a = random_motion(human28, np.random.default_rng(6))
@@ -239,24 +279,42 @@ class TestPseudoInverse:
         else:
             roots = rng.standard_normal((na, na)), rng.standard_normal((n, n))
             of_torques, of_wrenches = (root @ root.T + np.eye(len(root)) for root in roots)
-            of_torques, of_wrenches = 0.5 * (of_torques + of_torques.T), 0.5 * (of_wrenches + of_wrenches.T)
+            of_torques, of_wrenches = (
+                0.5 * (of_torques + of_torques.T),
+                0.5 * (of_wrenches + of_wrenches.T),
+            )
             W = np.block([[of_torques, np.zeros((na, n))], [np.zeros((n, na)), of_wrenches]])
-        answer = hd.inverse_dynamics(human28, state, a, names, weighted_pseudo_inverse(of_wrenches, of_torques))
+        answer = hd.inverse_dynamics(
+            human28, state, a, names, weighted_pseudo_inverse(of_wrenches, of_torques)
+        )
         tau_0, J = dense(human28, state, a, names)
         root = np.linalg.inv(np.linalg.cholesky(W)).T
-        least = root @ np.linalg.pinv(np.hstack((np.eye(human28.nv)[:, human28.actuated_v], J.T)) @ root) @ tau_0
-        np.testing.assert_allclose(answer.tau, least[:na], rtol=0.0, atol=1e-9 * (1.0 + np.abs(least[:na]).max()))
+        least = (
+            root
+            @ np.linalg.pinv(np.hstack((np.eye(human28.nv)[:, human28.actuated_v], J.T)) @ root)
+            @ tau_0
+        )
+        np.testing.assert_allclose(
+            answer.tau, least[:na], rtol=0.0, atol=1e-9 * (1.0 + np.abs(least[:na]).max())
+        )
 
     def test_by_name_it_weighs_by_body_weight(self, human28):
         state, a = random_motion(human28, np.random.default_rng(24))
         force, moment = (100.0 / (human28.mass * 9.81)) ** 2, (1000.0 / (human28.mass * 9.81)) ** 2
         own = weighted_pseudo_inverse(np.tile([force] * 3 + [moment] * 3, 2))
-        named, made = (hd.inverse_dynamics(human28, state, a, FEET, rule) for rule in ("weighted_pseudo_inverse", own))
+        named, made = (
+            hd.inverse_dynamics(human28, state, a, FEET, rule)
+            for rule in ("weighted_pseudo_inverse", own)
+        )
         np.testing.assert_allclose(named.tau, made.tau, atol=1e-6)
 
-    @pytest.mark.parametrize("weights", [[1.0, 2.0], -np.eye(12), np.triu(np.ones((12, 12))), np.zeros(12)])
+    @pytest.mark.parametrize(
+        "weights", [[1.0, 2.0], -np.eye(12), np.triu(np.ones((12, 12))), np.zeros(12)]
+    )
     def test_wrong_weights_of_wrenches(self, human28, weights):
-        with pytest.raises(ShapeError, match=r"wrench_weight: .* expected a positive, finite number"):
+        with pytest.raises(
+            ShapeError, match=r"wrench_weight: .* expected a positive, finite number"
+        ):
             hd.InverseDynamics(human28, FEET, weighted_pseudo_inverse(weights), compiled=False)
 
     @pytest.mark.parametrize("weights", [(1.0,), (0.0,) * 28, (np.nan,) * 28])
@@ -276,20 +334,37 @@ class TestTransition:
                 tau_0, J = dense(human28, state, a, names)
                 blocks = J.reshape(len(names), 6, -1)
                 force = tau_0[:3]
-                moment = tau_0[3:6] - sum(s * B[:3, 3:6].T @ (B[:3, :3] @ force) for s, B in zip(shares, blocks, strict=True))
-                w = [s * np.concatenate((B[:3, :3] @ force, B[3:, 3:6] @ moment)) for s, B in zip(shares, blocks, strict=True)]
+                moment = tau_0[3:6] - sum(
+                    s * B[:3, 3:6].T @ (B[:3, :3] @ force)
+                    for s, B in zip(shares, blocks, strict=True)
+                )
+                w = [
+                    s * np.concatenate((B[:3, :3] @ force, B[3:, 3:6] @ moment))
+                    for s, B in zip(shares, blocks, strict=True)
+                ]
                 answer = hd.inverse_dynamics(human28, state, a, names, "transition", load=shares)
                 np.testing.assert_allclose(local_wrenches(human28, state, answer), w, atol=1e-5)
-                np.testing.assert_allclose(answer.tau, (tau_0 - J.T @ np.ravel(w))[human28.actuated_v], atol=1e-5)
+                np.testing.assert_allclose(
+                    answer.tau, (tau_0 - J.T @ np.ravel(w))[human28.actuated_v], atol=1e-5
+                )
                 assert answer.certificate.path == "closed"
 
     def test_pressures_move_alike_and_friction_is_that_of_the_whole(self, human28):
         rng = np.random.default_rng(8)
         state = hd.State(human28.posture, 0.1 * rng.standard_normal(human28.nv))
-        answer = hd.inverse_dynamics(human28, state, 0.5 * rng.standard_normal(human28.nv), FEET, "transition", load=[0.3, 0.7])
+        answer = hd.inverse_dynamics(
+            human28,
+            state,
+            0.5 * rng.standard_normal(human28.nv),
+            FEET,
+            "transition",
+            load=[0.3, 0.7],
+        )
         left, right = answer.wrenches["left_foot"], answer.wrenches["right_foot"]
         np.testing.assert_allclose(left.cop, right.cop, atol=1e-9)
-        assert left.friction_force / left.normal_force == pytest.approx(right.friction_force / right.normal_force, abs=1e-9)
+        assert left.friction_force / left.normal_force == pytest.approx(
+            right.friction_force / right.normal_force, abs=1e-9
+        )
         assert left.normal_force / right.normal_force == pytest.approx(3.0 / 7.0, abs=1e-9)
 
     def test_whole_share_is_single_support(self, human28):
@@ -319,16 +394,25 @@ class TestTransition:
             for i in (0, 2)
         }
         posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
-        robot = hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
+        robot = hd.load_robot(
+            legs.urdf, description=Description(surfaces=surfaces, posture=posture)
+        )
         state = hd.State.at_rest(robot)
-        answer = hd.inverse_dynamics(robot, state, np.zeros(robot.nv), tuple(surfaces), "transition")
+        answer = hd.inverse_dynamics(
+            robot, state, np.zeros(robot.nv), tuple(surfaces), "transition"
+        )
         assert answer.certificate.status == "OK", answer.certificate.reasons
-        assert sum(w.f_W[2] for w in answer.wrenches.values()) == pytest.approx(robot.mass * 9.81, abs=1e-6)
+        assert sum(w.f_W[2] for w in answer.wrenches.values()) == pytest.approx(
+            robot.mass * 9.81, abs=1e-6
+        )
 
     def test_procedure_four_is_procedure_three(self, human28):
         rng = np.random.default_rng(11)
         state, a = random_motion(human28, rng)
-        third, fourth = (hd.inverse_dynamics(human28, state, a, FEET, r, load=[0.2, 0.8]) for r in ("transition", "procedure_4"))
+        third, fourth = (
+            hd.inverse_dynamics(human28, state, a, FEET, r, load=[0.2, 0.8])
+            for r in ("transition", "procedure_4")
+        )
         np.testing.assert_array_equal(third.tau, fourth.tau)
 
 
@@ -338,8 +422,12 @@ def heel_first():
     corners = legs.surfaces["right_foot"].vertices
     heel = corners[np.argsort(corners[:, 0])[:2]]
     surfaces = {
-        "left_foot": SurfaceSpec(FrameSpec(legs.surfaces["left_foot"].link, legs.surfaces["left_foot"].X_LC), corners),
-        "right_foot": SurfaceSpec(FrameSpec(legs.surfaces["right_foot"].link, legs.surfaces["right_foot"].X_LC), heel),
+        "left_foot": SurfaceSpec(
+            FrameSpec(legs.surfaces["left_foot"].link, legs.surfaces["left_foot"].X_LC), corners
+        ),
+        "right_foot": SurfaceSpec(
+            FrameSpec(legs.surfaces["right_foot"].link, legs.surfaces["right_foot"].X_LC), heel
+        ),
     }
     posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
     return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
@@ -357,7 +445,11 @@ class TestLoadSplit:
     def test_wanted_wrench_whatever_the_split(self, size):
         rng, clamped = np.random.default_rng(12), 0
         for _ in range(60):
-            B_2, b_2, b_3 = rng.standard_normal((size, size)), 3.0 * rng.standard_normal(size), rng.standard_normal(size)
+            B_2, b_2, b_3 = (
+                rng.standard_normal((size, size)),
+                3.0 * rng.standard_normal(size),
+                rng.standard_normal(size),
+            )
             f = 50.0 * rng.standard_normal(size)
             found = split_by_procedure_4(B_2, b_2, b_3, f)
             np.testing.assert_allclose(B_2 @ found.eta + b_2 * found.split + b_3, f, atol=1e-10)
@@ -365,8 +457,12 @@ class TestLoadSplit:
             assert found.unclamped == pytest.approx(least[-1], rel=1e-8, abs=1e-9)
             if found.split != found.unclamped:
                 clamped += 1
-                printed = B_2 @ least[:-1] + b_2 * found.split + b_3  # split clamped, eta kept: the printed form
-                assert np.abs(printed - f).max() == pytest.approx(np.abs(b_2).max() * abs(found.split - found.unclamped), rel=1e-6)
+                printed = (
+                    B_2 @ least[:-1] + b_2 * found.split + b_3
+                )  # split clamped, eta kept: the printed form
+                assert np.abs(printed - f).max() == pytest.approx(
+                    np.abs(b_2).max() * abs(found.split - found.unclamped), rel=1e-6
+                )
         assert clamped > 20
 
     def test_singular(self):
@@ -381,7 +477,9 @@ class TestLimited:
     @pytest.mark.parametrize("rule", LIMITED)
     def test_same_as_without_limits_where_those_do_not_matter(self, human28, rule):
         rest = hd.State.at_rest(human28)
-        free = hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, rule.removesuffix("_limited"))
+        free = hd.inverse_dynamics(
+            human28, rest, np.zeros(human28.nv), FEET, rule.removesuffix("_limited")
+        )
         kept = hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, rule)
         np.testing.assert_array_equal(kept.tau, free.tau)
 
@@ -439,9 +537,16 @@ class TestLimited:
             soft += 1
             tau_0, J = dense(human28, state, a, FEET)
             D = np.diag([1.0, 1.0, 1.0, *[1.0 / MOMENT_LEVER] * 3])
-            generators = np.hstack([J[6 * i : 6 * i + 6, :6].T @ build_generators(human28.surfaces[name]) for i, name in enumerate(FEET)])
+            generators = np.hstack(
+                [
+                    J[6 * i : 6 * i + 6, :6].T @ build_generators(human28.surfaces[name])
+                    for i, name in enumerate(FEET)
+                ]
+            )
             least = cone_distance(D @ generators, D @ tau_0[:6])
-            missed = np.linalg.norm(D @ (tau_0[:6] - J[:, :6].T @ local_wrenches(human28, state, answer).ravel()))
+            missed = np.linalg.norm(
+                D @ (tau_0[:6] - J[:, :6].T @ local_wrenches(human28, state, answer).ravel())
+            )
             assert missed == pytest.approx(least, rel=1e-3)
             assert answer.certificate.status == "UNSUPPORTED"
             assert "lacks" in answer.certificate.reasons[0]
@@ -450,7 +555,9 @@ class TestLimited:
     def test_equation_of_motion_gives_way_before_a_motor_is_overloaded(self, human28):
         a = np.zeros(human28.nv)
         a[2] = 120.0
-        answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, "minimum_torque_limited")
+        answer = hd.inverse_dynamics(
+            human28, hd.State.at_rest(human28), a, FEET, "minimum_torque_limited"
+        )
         assert answer.certificate.path == "qp_soft"
         assert answer.certificate.torque_margin == pytest.approx(0.0, abs=1e-3)
         assert answer.certificate.status == "UNSUPPORTED"
@@ -494,7 +601,10 @@ class TestCompiled:
     def test_same_answers(self, human28, rule, names):
         pytest.importorskip("numba")
         rng = np.random.default_rng(21)
-        one, other = (hd.InverseDynamics(human28, names, rule, compiled=compiled) for compiled in (False, True))
+        one, other = (
+            hd.InverseDynamics(human28, names, rule, compiled=compiled)
+            for compiled in (False, True)
+        )
         paths = set()
         for _ in range(40):
             state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.8)
@@ -503,24 +613,40 @@ class TestCompiled:
             paths.add(fast.certificate.path)
             assert fast.certificate.path == plain.certificate.path
             assert fast.certificate.status == plain.certificate.status
-            np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
+            np.testing.assert_allclose(
+                fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8
+            )
         assert paths & {"kkt", "closed", "qp"}
 
     def test_contacts_that_fade(self, human28):
         """One, two or three at once, beside some that do not touch."""
         pytest.importorskip("numba")
         rng = np.random.default_rng(23)
-        one, other = (hd.InverseDynamics(human28, FOUR, "transition_limited", compiled=compiled) for compiled in (False, True))
+        one, other = (
+            hd.InverseDynamics(human28, FOUR, "transition_limited", compiled=compiled)
+            for compiled in (False, True)
+        )
         paths = set()
-        for small in ([0.03], [0.1, 0.02], [0.05, 0.0, 0.01], [0.12, 0.05], [0.0, 0.0, 0.04], [0.01, 0.01, 0.01]):
+        for small in (
+            [0.03],
+            [0.1, 0.02],
+            [0.05, 0.0, 0.01],
+            [0.12, 0.05],
+            [0.0, 0.0, 0.04],
+            [0.01, 0.01, 0.01],
+        ):
             for _ in range(3):
                 state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.4)
-                shares = rng.permutation(np.array([1.0 - sum(small), *small, *np.zeros(3 - len(small))]))
+                shares = rng.permutation(
+                    np.array([1.0 - sum(small), *small, *np.zeros(3 - len(small))])
+                )
                 plain, fast = (solver.solve(state.q, state.v, a, shares) for solver in (one, other))
                 paths.add(fast.certificate.path)
                 assert fast.certificate.path == plain.certificate.path
                 assert fast.certificate.status == plain.certificate.status
-                np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
+                np.testing.assert_allclose(
+                    fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8
+                )
         assert len(paths) > 1
 
     @pytest.mark.parametrize("name", ["biped7", "human16", "bolt"])
@@ -532,10 +658,17 @@ class TestCompiled:
             pytest.skip(str(missing))
         rng = np.random.default_rng(22)
         for rule in RULES:
-            one, other = (hd.InverseDynamics(robot, rule=rule, compiled=compiled) for compiled in (False, True))
+            one, other = (
+                hd.InverseDynamics(robot, rule=rule, compiled=compiled)
+                for compiled in (False, True)
+            )
             for _ in range(5):
                 state, a = gentle_motion(robot, rng)
-                np.testing.assert_allclose(other.solve(state.q, state.v, a).tau, one.solve(state.q, state.v, a).tau, atol=1e-5)
+                np.testing.assert_allclose(
+                    other.solve(state.q, state.v, a).tau,
+                    one.solve(state.q, state.v, a).tau,
+                    atol=1e-5,
+                )
 
     def test_without_numba(self, human28, monkeypatch):
         monkeypatch.setitem(sys.modules, "numba", None)
@@ -565,29 +698,45 @@ class Broken(Still):
 
 class TestRulesOfYourOwn:
     @pytest.mark.parametrize(
-        "trouble", [ValueError("no"), KeyError("left"), MemoryError(), ZeroDivisionError("by zero"), StopIteration(), Warning("old")]
+        "trouble",
+        [
+            ValueError("no"),
+            KeyError("left"),
+            MemoryError(),
+            ZeroDivisionError("by zero"),
+            StopIteration(),
+            Warning("old"),
+        ],
     )
     def test_one_that_raises_is_a_status(self, human28, trouble):
         state, a = gentle_motion(human28, np.random.default_rng(17))
-        broken = type("Broken", (Broken,), {"last": property(lambda self: trouble, lambda self, value: None)})
+        broken = type(
+            "Broken", (Broken,), {"last": property(lambda self: trouble, lambda self, value: None)}
+        )
         rule = Rule("broken", broken, False, False, "", "")
         solver = hd.InverseDynamics(human28, FEET, rule)
         other = hd.InverseDynamics(human28, FEET)
         good = other.solve(state.q, state.v, a).tau.copy()
         for answer in (solver.solve(state.q, state.v, a), other.resolve_with(rule)):
             assert answer.certificate.status == "INVALID_INPUT"
-            assert answer.certificate.reasons[0].startswith(f"the rule broken raised {type(trouble).__name__}")
+            assert answer.certificate.reasons[0].startswith(
+                f"the rule broken raised {type(trouble).__name__}"
+            )
             assert not answer.tau.any()
         np.testing.assert_array_equal(other.solve(state.q, state.v, a).tau, good)
 
     @pytest.mark.parametrize("limited", [False, True])
     def test_one_class_and_one_value(self, human28, limited):
         state, a = gentle_motion(human28, np.random.default_rng(17))
-        answer = hd.inverse_dynamics(human28, state, a, FEET, Rule("still", Still, limited, False, "", ""))
+        answer = hd.inverse_dynamics(
+            human28, state, a, FEET, Rule("still", Still, limited, False, "", "")
+        )
         tau_0, J = dense(human28, state, a, FEET)
         least = np.linalg.pinv(J[:, :6].T) @ tau_0[:6]
         if not limited:
-            np.testing.assert_allclose(local_wrenches(human28, state, answer).ravel(), least, atol=1e-8)
+            np.testing.assert_allclose(
+                local_wrenches(human28, state, answer).ravel(), least, atol=1e-8
+            )
         assert answer.certificate.residual < 1e-7
 
     def test_weights_of_your_own(self, human28):
@@ -595,8 +744,18 @@ class TestRulesOfYourOwn:
         weights = np.ones(len(human28.actuated))
         knees = [i for i, name in enumerate(human28.actuated) if "knee" in name]
         weights[knees] = 100.0
-        gentle = Rule("gentle_knees", partial(TorqueObjective, wrench_weight=1e-6, torque_weights=weights), False, False, "", "")
-        one, other = (hd.inverse_dynamics(human28, state, a, FEET, rule) for rule in ("minimum_torque", gentle))
+        gentle = Rule(
+            "gentle_knees",
+            partial(TorqueObjective, wrench_weight=1e-6, torque_weights=weights),
+            False,
+            False,
+            "",
+            "",
+        )
+        one, other = (
+            hd.inverse_dynamics(human28, state, a, FEET, rule)
+            for rule in ("minimum_torque", gentle)
+        )
         assert np.linalg.norm(other.tau[knees]) < np.linalg.norm(one.tau[knees])
         assert other.tau @ (weights * other.tau) < one.tau @ (weights * one.tau)
         assert one.tau @ one.tau < other.tau @ other.tau
@@ -604,8 +763,13 @@ class TestRulesOfYourOwn:
 
 def wild_tick(robot, solver, rng, wildness=1.0):
     """Positions over limits, speeds up to 20 rad/s, contacts that contradict each other; less of all with less wildness."""
-    q = pin.integrate(robot.model, pin.neutral(robot.model), wildness * rng.uniform(-4.0, 4.0, robot.nv))
-    v, a = rng.uniform(-20.0, 20.0, robot.nv), rng.uniform(-1.0, 1.0, robot.nv) * 10.0 ** rng.uniform(-1, 3)
+    q = pin.integrate(
+        robot.model, pin.neutral(robot.model), wildness * rng.uniform(-4.0, 4.0, robot.nv)
+    )
+    v, a = (
+        rng.uniform(-20.0, 20.0, robot.nv),
+        rng.uniform(-1.0, 1.0, robot.nv) * 10.0 ** rng.uniform(-1, 3),
+    )
     v, a = wildness * v, wildness * a
     count = len(solver.contacts)
     shares = rng.dirichlet(np.ones(count)) * (rng.random(count) < 0.7)
@@ -635,7 +799,9 @@ def check_answer(robot, rule, answer):
 @pytest.mark.parametrize("name", ["human28", "human16", "legs12", "biped7"])
 def test_wild_states_always_have_an_answer(name):
     robot = hd.load_robot(name)
-    check_wild(robot, hd.InverseDynamics(robot, tuple(robot.surfaces)), np.random.default_rng(19), 40)
+    check_wild(
+        robot, hd.InverseDynamics(robot, tuple(robot.surfaces)), np.random.default_rng(19), 40
+    )
 
 
 @pytest.mark.slow
@@ -646,13 +812,29 @@ def test_a_million_wild_states_have_an_answer_by_one_rule_each(name, seed):
     solvers = [hd.InverseDynamics(robot, tuple(robot.surfaces), rule) for rule in RULES]
     for i in range(25_000):
         wildness = 1.0 if rng.random() < 0.5 else 10.0 ** rng.uniform(-4, 0)
-        check_answer(robot, RULES[[*RULES][i % len(RULES)]], wild_tick(robot, solvers[i % len(RULES)], rng, wildness))
+        check_answer(
+            robot,
+            RULES[[*RULES][i % len(RULES)]],
+            wild_tick(robot, solvers[i % len(RULES)], rng, wildness),
+        )
 
 
 def test_every_default_is_the_one_rule_that_keeps_limits():
     assert RULES[DEFAULT_RULE].limited
-    asked = (hd.inverse_dynamics, hd.InverseDynamics, HoldingTorques, bound_torque_step, bound_switch_steps, demo, BalanceSettings)
+    asked = (
+        hd.inverse_dynamics,
+        hd.InverseDynamics,
+        HoldingTorques,
+        bound_torque_step,
+        bound_switch_steps,
+        demo,
+        BalanceSettings,
+    )
     assert {signature(function).parameters["rule"].default for function in asked} == {DEFAULT_RULE}
-    of_graphs = {graph.name: graph.arguments["rule"].default for graph in map(load_graph, graph_names()) if "rule" in graph.arguments}
+    of_graphs = {
+        graph.name: graph.arguments["rule"].default
+        for graph in map(load_graph, graph_names())
+        if "rule" in graph.arguments
+    }
     assert set(of_graphs.values()) == {DEFAULT_RULE}
     assert "demo" in of_graphs

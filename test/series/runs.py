@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short runs and made-up records to write and read."""
 
 from __future__ import annotations
@@ -39,14 +40,27 @@ def made_up(n=20, seed=1, joints=3):
         columns,
         tuple(JointPlace(name, 7 + k, 6 + k, k - 1) for k, name in enumerate(names)),
         (BodyPlace("pelvis", 0, 0),),
-        (Patch("left_foot", "l_sole", np.array([[0.1, 0.05], [-0.1, 0.05], [-0.1, -0.05], [0.1, -0.05]])),),
+        (
+            Patch(
+                "left_foot",
+                "l_sole",
+                np.array([[0.1, 0.05], [-0.1, 0.05], [-0.1, -0.05], [0.1, -0.05]]),
+            ),
+        ),
     )
     tables = {}
     for name, entries in columns.items():
-        values = rng.standard_normal((n, len(entries))) * 10.0 ** rng.integers(-12, 12, (n, len(entries)))
+        values = rng.standard_normal((n, len(entries))) * 10.0 ** rng.integers(
+            -12, 12, (n, len(entries))
+        )
         values.flat[: len(HARD)] = HARD[: values.size]
         tables[name] = Table(entries, values)
-    return Record({"scene": "made up", "title": "no title"}, np.cumsum(rng.uniform(1e-3, 2e-3, n)), tables, {0: layout})
+    return Record(
+        {"scene": "made up", "title": "no title"},
+        np.cumsum(rng.uniform(1e-3, 2e-3, n)),
+        tables,
+        {0: layout},
+    )
 
 
 def assert_same(one, other):
@@ -57,4 +71,6 @@ def assert_same(one, other):
     for name, table in one.tables.items():
         assert table.columns == other.tables[name].columns
         assert table.values.tobytes() == other.tables[name].values.tobytes(), name
-    assert {row: layout.dump() for row, layout in one.layouts.items()} == {row: layout.dump() for row, layout in other.layouts.items()}
+    assert {row: layout.dump() for row, layout in one.layouts.items()} == {
+        row: layout.dump() for row, layout in other.layouts.items()
+    }

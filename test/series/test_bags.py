@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags as others read them: two libraries that are not the writer's, and what ros2 bag wants to find."""
 
 import struct
@@ -38,7 +39,9 @@ def by_topic(path):
     decoder = pytest.importorskip("mcap_ros2.decoder", reason="mcap-ros2-support is not installed")
     found = {}
     with path.open("rb") as file:
-        opened = reader.make_reader(file, decoder_factories=[decoder.DecoderFactory()], validate_crcs=True)
+        opened = reader.make_reader(
+            file, decoder_factories=[decoder.DecoderFactory()], validate_crcs=True
+        )
         for schema, channel, message, decoded in opened.iter_decoded_messages():
             assert channel.message_encoding == "cdr"
             assert schema.encoding == "ros2msg"
@@ -64,12 +67,21 @@ def test_the_mcap_library_reads_the_same_numbers(tmp_path):
         place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
         assert [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w] == q[k, :7].tolist()
         twist = odometry.twist.twist
-        assert [twist.linear.x, twist.linear.y, twist.linear.z, twist.angular.x, twist.angular.y, twist.angular.z] == v[k, :6].tolist()
+        assert [
+            twist.linear.x,
+            twist.linear.y,
+            twist.linear.z,
+            twist.angular.x,
+            twist.angular.y,
+            twist.angular.z,
+        ] == v[k, :6].tolist()
         assert (odometry.header.frame_id, odometry.child_frame_id) == ("odom", "pelvis")
         wrench = found["/contacts/left_foot/wrench"][k][2]
         assert wrench.header.frame_id == "l_sole"
         force, moment = wrench.wrench.force, wrench.wrench.torque
-        assert [force.x, force.y, force.z, moment.x, moment.y, moment.z] == record.table("wrench").values[k].tolist()
+        assert [force.x, force.y, force.z, moment.x, moment.y, moment.z] == record.table(
+            "wrench"
+        ).values[k].tolist()
         energy = found["/energy"][k][2]
         assert energy.layout.dim[0].label == "kinetic,potential,missing"
         assert list(energy.data) == record.table("energy").values[k].tolist()
@@ -85,17 +97,32 @@ def test_messages_go_to_rclpy_and_come_back(tmp_path):
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
 
-    kinds = {"JointState": JointState, "Odometry": Odometry, "WrenchStamped": WrenchStamped, "Float64MultiArray": Float64MultiArray}
+    kinds = {
+        "JointState": JointState,
+        "Odometry": Odometry,
+        "WrenchStamped": WrenchStamped,
+        "Float64MultiArray": Float64MultiArray,
+    }
     rng, sent = np.random.default_rng(3), []
     with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for k, form in enumerate(FORMS):
             values = [rng.standard_normal(size) for size in form.sizes]
-            message = deserialize_message(build_template(form).encode(1_234_567_890_123, values), kinds[form.kind.rpartition("/")[2]])
+            message = deserialize_message(
+                build_template(form).encode(1_234_567_890_123, values),
+                kinds[form.kind.rpartition("/")[2]],
+            )
             if form.kind == JOINT_STATE:
-                assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1234, 567_890_123)
+                assert (message.header.stamp.sec, message.header.stamp.nanosec) == (
+                    1234,
+                    567_890_123,
+                )
                 assert list(message.name) == list(form.names)
                 assert list(message.position) == values[0].tolist()
-            writer.write(writer.add_connection(f"/t{k}", form.kind, typestore=load_types()), 5, bytes(serialize_message(message)))
+            writer.write(
+                writer.add_connection(f"/t{k}", form.kind, typestore=load_types()),
+                5,
+                bytes(serialize_message(message)),
+            )
             sent.append(values)
     bag = read_bag(tmp_path / "bag")
     for k, (form, values) in enumerate(zip(FORMS, sent, strict=True)):
@@ -106,7 +133,9 @@ def test_messages_go_to_rclpy_and_come_back(tmp_path):
             np.testing.assert_array_equal(one[0], other)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.kind.rpartition('/')[2]}-{len(form.names)}")
+@pytest.mark.parametrize(
+    "form", FORMS, ids=lambda form: f"{form.kind.rpartition('/')[2]}-{len(form.names)}"
+)
 def test_templates_write_what_the_encoder_writes_and_read_it_back(form):
     rng = np.random.default_rng(7)
     template = build_template(form)
@@ -131,13 +160,23 @@ def test_folder_of_a_bag_has_what_ros2_bag_opens(tmp_path):
     import yaml
 
     save_record(made_up(), tmp_path / "bag")
-    assert sorted(path.name for path in (tmp_path / "bag").iterdir()) == ["bag.mcap", "metadata.yaml"]
-    told = yaml.safe_load((tmp_path / "bag" / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    assert sorted(path.name for path in (tmp_path / "bag").iterdir()) == [
+        "bag.mcap",
+        "metadata.yaml",
+    ]
+    told = yaml.safe_load((tmp_path / "bag" / "metadata.yaml").read_text())[
+        "rosbag2_bagfile_information"
+    ]
     assert told["storage_identifier"] == "mcap"
     assert told["relative_file_paths"] == ["bag.mcap"]
     assert told["message_count"] == 20 * 6 + 1 + 2  # two of /tf
-    topics = {entry["topic_metadata"]["name"]: entry["topic_metadata"] for entry in told["topics_with_message_count"]}
-    assert topics["/joint_states"]["type_description_hash"].startswith("RIHS01_a13ee3a3")  # as rosidl computes it
+    topics = {
+        entry["topic_metadata"]["name"]: entry["topic_metadata"]
+        for entry in told["topics_with_message_count"]
+    }
+    assert topics["/joint_states"]["type_description_hash"].startswith(
+        "RIHS01_a13ee3a3"
+    )  # as rosidl computes it
     assert topics["/record"]["offered_qos_profiles"][0]["durability"] == "transient_local"
     assert list(tmp_path.iterdir()) == [tmp_path / "bag"]
 
@@ -153,7 +192,14 @@ def test_description_and_topics_of_a_scene(tmp_path):
     _, world, recorder = run("steps")
     recorder.save(tmp_path / "run.mcap")
     bag = read_bag(tmp_path / "run.mcap")
-    assert {"/ball/body/odom", "/crate/body/odom", "/contacts/ball/body/wrench", "/energy", "/balance", "/audit"} <= set(bag.topics)
+    assert {
+        "/ball/body/odom",
+        "/crate/body/odom",
+        "/contacts/ball/body/wrench",
+        "/energy",
+        "/balance",
+        "/audit",
+    } <= set(bag.topics)
     _, world, recorder = run("standing")
     recorder.save(tmp_path / "stand.mcap")
     bag = read_bag(tmp_path / "stand.mcap")
@@ -179,6 +225,9 @@ def test_bytes_of_unfinished_bags_can_be_recovered(tmp_path):
     assert count > 3000
 
 
-@pytest.mark.parametrize(("name", "topic"), [("a b", "a_b"), ("left-foot.1", "left_foot_1"), ("1st/2nd", "_1st/_2nd"), ("fuß", "fu_")])
+@pytest.mark.parametrize(
+    ("name", "topic"),
+    [("a b", "a_b"), ("left-foot.1", "left_foot_1"), ("1st/2nd", "_1st/_2nd"), ("fuß", "fu_")],
+)
 def test_names_of_topics(name, topic):
     assert clean(name) == topic

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that declare or unpack to more than may be read are refused before memory is taken, and fast."""
 
 import io
@@ -11,7 +12,14 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import RecordError, SourceError
 from humanoid_dynamics.motion.formats.detect import read_motion
-from humanoid_dynamics.series.bounded_reading import LIMIT_VARIABLE, ReadLimitError, bound_rosbags, check_lines, find_limit, inflate
+from humanoid_dynamics.series.bounded_reading import (
+    LIMIT_VARIABLE,
+    ReadLimitError,
+    bound_rosbags,
+    check_lines,
+    find_limit,
+    inflate,
+)
 from humanoid_dynamics.series.files import load_record
 
 XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/><xacro:property name="x" value="${9**9**9}"/>'
@@ -43,18 +51,35 @@ def refuse(path, match="expected at most|expected lengths|cannot be loaded|canno
 
 @pytest.mark.parametrize(
     ("shape", "descr"),
-    [("(1000000000000,)", "<f8"), ("(1000000, 1000000)", "<f4"), ("(-1,)", "<f8"), (f"({2**62}, 4)", "<f8"), ("()", "|V99999999999")],
+    [
+        ("(1000000000000,)", "<f8"),
+        ("(1000000, 1000000)", "<f4"),
+        ("(-1,)", "<f8"),
+        (f"({2**62}, 4)", "<f8"),
+        ("()", "|V99999999999"),
+    ],
 )
 def test_archives_that_declare_too_much(tmp_path, shape, descr):
-    refuse(pack(tmp_path / "clip.npz", {"q": header(shape, descr)}), "expected at most|expected lengths|cannot be read")
+    refuse(
+        pack(tmp_path / "clip.npz", {"q": header(shape, descr)}),
+        "expected at most|expected lengths|cannot be read",
+    )
 
 
 def test_archives_that_unpack_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setenv(LIMIT_VARIABLE, "4")
     zeros = io.BytesIO()
     np.save(zeros, np.zeros(1_000_000))
-    refuse(pack(tmp_path / "one.npz", {"q": zeros.getvalue()}), "unpacked archive has 8000128 bytes, expected at most 4000000")
-    refuse(pack(tmp_path / "many.npz", {f"a{k}": header("(100000,)") + bytes(800_000) for k in range(8)}), "expected at most 4000000")
+    refuse(
+        pack(tmp_path / "one.npz", {"q": zeros.getvalue()}),
+        "unpacked archive has 8000128 bytes, expected at most 4000000",
+    )
+    refuse(
+        pack(
+            tmp_path / "many.npz", {f"a{k}": header("(100000,)") + bytes(800_000) for k in range(8)}
+        ),
+        "expected at most 4000000",
+    )
 
 
 def test_archives_of_too_many_members_or_of_objects(tmp_path):
@@ -82,7 +107,14 @@ def test_lines_that_no_table_has(tmp_path, name):
     check_lines(["0.1," * 1000] * 10)
 
 
-@pytest.mark.parametrize("content", ['{"Frames": ' + "[" * 100_000, '{"Frames": [[' + "9" * 10_000 + "]]}", '{"Frames": [[1e999]]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"Frames": ' + "[" * 100_000,
+        '{"Frames": [[' + "9" * 10_000 + "]]}",
+        '{"Frames": [[1e999]]}',
+    ],
+)
 def test_clips_of_json_that_are_deep_or_huge(tmp_path, content):
     path = tmp_path / "clip.txt"
     path.write_text(content)
@@ -97,7 +129,11 @@ def test_chunks_and_messages_of_bags_unpack_no_further_than_they_may(name, monke
 
     bound_rosbags()
     bound_rosbags()
-    pack = __import__("lz4.frame", fromlist=["compress"]).compress if name == "lz4" else reader.zstd.compress
+    pack = (
+        __import__("lz4.frame", fromlist=["compress"]).compress
+        if name == "lz4"
+        else reader.zstd.compress
+    )
     bomb, whole = pack(bytes(50_000_000)), pack(b"abc")
     unpack = storage_mcap.DECOMPRESSORS[name]
     assert unpack(whole, 3) == unpack(whole + whole, 6)[:3] == b"abc"
@@ -135,7 +171,10 @@ def test_macros_that_compute_without_end_are_stopped(tmp_path):
     pytest.importorskip("xacro", reason="xacro is not installed")
     path = tmp_path / "robot.urdf.xacro"
     path.write_text(XACRO + '<link name="l${x}"/></robot>')
-    with pytest.raises(SourceError, match=r"exceeded 1.2 s of processor time; HUMANOID_DYNAMICS_XACRO_SECONDS|more memory"):
+    with pytest.raises(
+        SourceError,
+        match=r"exceeded 1.2 s of processor time; HUMANOID_DYNAMICS_XACRO_SECONDS|more memory",
+    ):
         hd.load_robot(path)
 
 

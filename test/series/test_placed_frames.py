@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames in bags: transforms put together are where kinematics says the links are."""
 
 import numpy as np
@@ -30,7 +31,10 @@ def messages(path):
     with highlevel.AnyReader([path]) as reader:
         chosen = [connection for connection in reader.connections if connection.topic == TRANSFORMS]
         assert [connection.msgtype for connection in chosen] == [TF]
-        return [(stamp, reader.deserialize(raw, TF)) for _, stamp, raw in reader.messages(connections=chosen)]
+        return [
+            (stamp, reader.deserialize(raw, TF))
+            for _, stamp, raw in reader.messages(connections=chosen)
+        ]
 
 
 def compose(message):
@@ -55,7 +59,9 @@ def test_links_of_a_record_are_where_kinematics_says(tmp_path):
     q = np.array(robot.posture)
     q[7:] += np.random.default_rng(1).uniform(-0.3, 0.3, robot.nq - 7)
     q[:3] += (0.4, -0.2, 0.7)
-    world = World(robot, Setup(compiled=False), hd.State(q, np.random.default_rng(2).normal(size=robot.nv)))
+    world = World(
+        robot, Setup(compiled=False), hd.State(q, np.random.default_rng(2).normal(size=robot.nv))
+    )
     recorder = Recorder(world, about={"urdf": robot.urdf})
     for _ in range(50):
         world.step(1e-3)
@@ -64,7 +70,10 @@ def test_links_of_a_record_are_where_kinematics_says(tmp_path):
     assert [stamp for stamp, _ in found] == [0, 20_000_000, 40_000_000]
     record, data = load_record(tmp_path / "run.mcap"), robot.data()
     for stamp, message in found:
-        assert all(moved.header.stamp.sec * 10**9 + moved.header.stamp.nanosec == stamp for moved in message.transforms)
+        assert all(
+            moved.header.stamp.sec * 10**9 + moved.header.stamp.nanosec == stamp
+            for moved in message.transforms
+        )
         assert WORLD in {moved.header.frame_id for moved in message.transforms}
         pin.framesForwardKinematics(robot.model, data, record.table("q").values[stamp // 1_000_000])
         poses = compose(message)
@@ -77,15 +86,24 @@ def test_links_of_a_record_are_where_kinematics_says(tmp_path):
 def test_hinges_sliders_welds_and_joints_that_follow():
     layout = Layout({"q": ("turn", "way")}, (JointPlace("turn", 0, 0), JointPlace("way", 1, 1)))
     frames = find_frames(layout, HINGES, "odom")
-    assert frames.edges == (("base", "arm"), ("arm", "slide"), ("tool", "finger"), ("slide", "tool"))
-    robot = hd.load_robot(HINGES.replace('<mimic joint="turn" multiplier="-2" offset="0.1"/>', ""), root="fixed")
+    assert frames.edges == (
+        ("base", "arm"),
+        ("arm", "slide"),
+        ("tool", "finger"),
+        ("slide", "tool"),
+    )
+    robot = hd.load_robot(
+        HINGES.replace('<mimic joint="turn" multiplier="-2" offset="0.1"/>', ""), root="fixed"
+    )
     poses = frames.place(np.array([0.7, -0.3]))
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, np.array([0.7, -0.3, 0.1 - 2 * 0.7]))
     for (parent, child), pose in zip(frames.edges, poses, strict=True):
         exact = data.oMf[robot.link_frame(parent)].actInv(data.oMf[robot.link_frame(child)])
         R = pin.Quaternion(pose[6], *pose[3:6]).matrix()
-        np.testing.assert_allclose(np.column_stack((R, pose[:3])), exact.homogeneous[:3], atol=1e-12)
+        np.testing.assert_allclose(
+            np.column_stack((R, pose[:3])), exact.homogeneous[:3], atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("text", ["", "<robot", "no URDF"])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records on disk: what was written comes back, memory does not grow, and broken files are refused with a sentence."""
 
 import contextlib
@@ -34,7 +35,9 @@ def test_hard_numbers_come_back_bit_by_bit(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("scene", ["swing", "ropes", "steps", "pushed"])  # spherical, continuous, two bodies, plain joints
+@pytest.mark.parametrize(
+    "scene", ["swing", "ropes", "steps", "pushed"]
+)  # spherical, continuous, two bodies, plain joints
 def test_runs_come_back_bit_by_bit(tmp_path, scene, ending):
     _, _, recorder = run(scene)
     record = recorder.record()
@@ -80,7 +83,10 @@ def test_numpy_alone_reads_an_archive(tmp_path):
 @pytest.mark.parametrize("ending", [".npz", ".mcap"])
 def test_memory_does_not_grow(tmp_path, ending):
     record = made_up(1, joints=200)
-    layout, rows = record.layouts[0], {name: table.values[0] for name, table in record.tables.items()}
+    layout, rows = (
+        record.layouts[0],
+        {name: table.values[0] for name, table in record.tables.items()},
+    )
     part = 700
     size = 8 * sum(len(row) for row in rows.values()) * part
     assert size > 3e6  # so many bytes come in each third
@@ -111,7 +117,9 @@ def test_times_must_ascend():
 
 def test_a_table_of_another_length_is_refused():
     with pytest.raises(RecordError, match=r"table 'a' has shape \(2, 1\), expected \(3, 1\)"):
-        Record({}, np.arange(3.0), {"a": Table(("x",), np.zeros((2, 1)))}, {0: Layout({"a": ("x",)})})
+        Record(
+            {}, np.arange(3.0), {"a": Table(("x",), np.zeros((2, 1)))}, {0: Layout({"a": ("x",)})}
+        )
 
 
 def test_columns_of_one_name_are_refused():
@@ -128,7 +136,14 @@ def test_unknown_names_are_told_with_those_that_exist():
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", "[]", '{"columns": 3}', '{"columns": {}, "joints": [[1]], "bodies": [], "patches": []}', "nonsense"]
+    "text",
+    [
+        "{}",
+        "[]",
+        '{"columns": 3}',
+        '{"columns": {}, "joints": [[1]], "bodies": [], "patches": []}',
+        "nonsense",
+    ],
 )
 def test_what_is_no_layout_is_refused(text):
     with pytest.raises(ValueError, match=r"layout|Expecting"):
@@ -195,7 +210,10 @@ def test_an_archive_of_something_else(tmp_path):
 
 def test_an_archive_that_lost_a_table(tmp_path):
     save_record(made_up(), tmp_path / "run.npz")
-    with zipfile.ZipFile(tmp_path / "run.npz") as whole, zipfile.ZipFile(tmp_path / "less.npz", "w") as less:
+    with (
+        zipfile.ZipFile(tmp_path / "run.npz") as whole,
+        zipfile.ZipFile(tmp_path / "less.npz", "w") as less,
+    ):
         for entry in whole.namelist():
             if entry != "q.npy":
                 less.writestr(entry, whole.read(entry))
@@ -210,7 +228,12 @@ def test_a_folder_that_is_no_bag(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("run.csv", "ends in '.csv'"), ("there", "exists already"), ("there/run.npz/x.npz", "cannot be written")]
+    ("name", "said"),
+    [
+        ("run.csv", "ends in '.csv'"),
+        ("there", "exists already"),
+        ("there/run.npz/x.npz", "cannot be written"),
+    ],
 )
 def test_places_where_nothing_can_be_written(tmp_path, name, said):
     (tmp_path / "there").mkdir()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots nobody has ever seen: trees of boxes, balls and rods with random joints, as URDF."""
 
 import numpy as np
@@ -7,16 +8,36 @@ SHAPES = ("box", "sphere", "cylinder")
 
 def inertia(shape, size, mass):
     if shape == "box":
-        return mass / 12 * np.array([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
+        return (
+            mass
+            / 12
+            * np.array(
+                [
+                    size[1] ** 2 + size[2] ** 2,
+                    size[0] ** 2 + size[2] ** 2,
+                    size[0] ** 2 + size[1] ** 2,
+                ]
+            )
+        )
     if shape == "sphere":
         return np.full(3, 0.4 * mass * size[0] ** 2)
-    return mass * np.array([size[0] ** 2 / 4 + size[1] ** 2 / 12, size[0] ** 2 / 4 + size[1] ** 2 / 12, size[0] ** 2 / 2])
+    return mass * np.array(
+        [
+            size[0] ** 2 / 4 + size[1] ** 2 / 12,
+            size[0] ** 2 / 4 + size[1] ** 2 / 12,
+            size[0] ** 2 / 2,
+        ]
+    )
 
 
 def geometry(shape, size):
     if shape == "box":
         return f'<box size="{size[0]} {size[1]} {size[2]}"/>'
-    return f'<sphere radius="{size[0]}"/>' if shape == "sphere" else f'<cylinder radius="{size[0]}" length="{size[1]}"/>'
+    return (
+        f'<sphere radius="{size[0]}"/>'
+        if shape == "sphere"
+        else f'<cylinder radius="{size[0]}" length="{size[1]}"/>'
+    )
 
 
 def write_link(name, rng):
@@ -30,7 +51,9 @@ def write_link(name, rng):
     )
     mass = float(np.exp(rng.uniform(np.log(0.2), np.log(8.0))))
     xx, yy, zz = inertia(shape, size, mass)
-    body = f'<mass value="{mass}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
+    body = (
+        f'<mass value="{mass}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
+    )
     return f'<link name="{name}"><inertial>{body}</inertial><collision><geometry>{geometry(shape, size)}</geometry></collision></link>'
 
 
@@ -39,10 +62,18 @@ def write_joint(k, parent, rng):
     axis /= np.linalg.norm(axis)
     kind = str(rng.choice(("revolute", "revolute", "continuous", "prismatic")))
     low, high = (-0.1, 0.1) if kind == "prismatic" else (-1.5, 1.5)
-    limit = "" if kind == "continuous" else f'<limit lower="{low}" upper="{high}" effort="50" velocity="20"/>'
+    limit = (
+        ""
+        if kind == "continuous"
+        else f'<limit lower="{low}" upper="{high}" effort="50" velocity="20"/>'
+    )
     xyz, rpy = rng.uniform(-0.25, 0.25, 3), rng.uniform(-3, 3, 3)
     origin = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
-    dynamics = f'<dynamics damping="{rng.uniform(0, 0.5)}" friction="{rng.uniform(0, 0.2)}"/>' if rng.random() < 0.5 else ""
+    dynamics = (
+        f'<dynamics damping="{rng.uniform(0, 0.5)}" friction="{rng.uniform(0, 0.2)}"/>'
+        if rng.random() < 0.5
+        else ""
+    )
     return (
         f'<joint name="joint{k}" type="{kind}"><parent link="link{parent}"/><child link="link{k}"/>{origin}'
         f'<axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>{limit}{dynamics}</joint>'

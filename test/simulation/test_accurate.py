@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The accurate integrator, drives at their limits, bodies that collide, and going back in time."""
 
 from dataclasses import replace
@@ -40,7 +41,11 @@ def test_a_closed_chain_keeps_its_energy(integrator, share):
     world, largest, closure, missing = swing(integrator), 0.0, 0.0, 0.0
     for _ in range(800):
         report = world.step(1e-3)
-        largest, closure, missing = max(largest, kinetic(world)), max(closure, report.closure), max(missing, abs(report.missing))
+        largest, closure, missing = (
+            max(largest, kinetic(world)),
+            max(closure, report.closure),
+            max(missing, abs(report.missing)),
+        )
     assert largest > 0.5
     assert missing < share * largest
     assert closure < 1e-9
@@ -58,7 +63,11 @@ def test_a_closed_chain_keeps_its_energy_for_ten_seconds(integrator, share):
 
 def test_what_a_fast_step_of_a_chain_loses_the_next_one_gains():
     world = swing("fast")
-    world.set_velocity(project_velocity(world.mechanism, world.q, 6.0 * np.random.default_rng(2).normal(size=world.robot.nv)))
+    world.set_velocity(
+        project_velocity(
+            world.mechanism, world.q, 6.0 * np.random.default_rng(2).normal(size=world.robot.nv)
+        )
+    )
     start = kinetic(world)
     missing = [world.step(1e-3).missing for _ in range(40)]
     assert np.abs(world.v).max() > WILD
@@ -74,8 +83,12 @@ def test_energy_is_kept_when_rows_take_a_velocity():
     z, bound = np.array([3.0, 4.0, 1e-3]), np.array([3.0, 4.0, 0.0])
     kept = keep_energy(z, bound, 0.0)
     assert kept @ kept == pytest.approx(z @ z, rel=1e-14)
-    assert kept @ kept - keep_energy(z, bound, 5e-4) @ keep_energy(z, bound, 5e-4) == pytest.approx(1e-3)
-    assert np.linalg.norm(keep_energy(10.0 * z, bound, 0.0)) < 5.0 * (1.0 + 1e-4)  # no gift is large
+    assert kept @ kept - keep_energy(z, bound, 5e-4) @ keep_energy(z, bound, 5e-4) == pytest.approx(
+        1e-3
+    )
+    assert np.linalg.norm(keep_energy(10.0 * z, bound, 0.0)) < 5.0 * (
+        1.0 + 1e-4
+    )  # no gift is large
     assert not keep_energy(z, np.zeros(3), 0.0).any()
 
 
@@ -108,7 +121,15 @@ def test_a_drive_gives_no_more_than_its_motor_can(compiled):
     target = np.array(human.posture)
     knee, elbow = human.joint("left_knee"), human.joint("left_elbow")
     target[knee.q], target[elbow.q] = 1.9, -1.9
-    world = World(human, Setup(gravity=(0, 0, 0), limits=False, drive=build_drive(human, 5e4, 500.0, target), compiled=compiled))
+    world = World(
+        human,
+        Setup(
+            gravity=(0, 0, 0),
+            limits=False,
+            drive=build_drive(human, 5e4, 500.0, target),
+            compiled=compiled,
+        ),
+    )
     effort, cut = np.where(human.limits.effort > 0.0, human.limits.effort, np.inf), 0
     for _ in range(300):
         world.step(1e-3)
@@ -153,7 +174,11 @@ def test_a_fast_ball_rolls_without_gaining_energy(dt):
     radius, speed = 0.12, 4.0
     ball = TouchPoint("ball", "body", np.zeros(3), radius, 0.5)
     start = hd.State([0, 0, radius, 0, 0, 0, 1], [speed, 0, 0, 0, speed / radius, 0])
-    world = World(build_body(5.0, (0.4 * 5.0 * radius**2,) * 3), Setup(terrain=(build_plane(),), points=(ball,)), start)
+    world = World(
+        build_body(5.0, (0.4 * 5.0 * radius**2,) * 3),
+        Setup(terrain=(build_plane(),), points=(ball,)),
+        start,
+    )
     for _ in range(round(0.2 / dt)):
         world.step(dt)
     assert abs(world.books.missing) < 1e-4 * world.books.start * (dt / 1e-3) ** 2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sweeps over a tree find what Pinocchio finds; energy is that of the inertia; a step in one go is that of its phases."""
 
 import numpy as np
@@ -25,7 +26,12 @@ def build_zoo(seed):
     joints = [pin.JointModelRevoluteUnaligned(*TILT), pin.JointModelPrismaticUnaligned(*TILT)]
     joints += [getattr(pin, name)() for name in KINDS if not name.endswith("Unaligned")]
     for k in rng.permutation(len(joints)):
-        above = model.addJoint(above if rng.random() < 0.7 else int(model.parents[above]), joints[k], pin.exp6(rng.normal(size=6)), f"j{k}")
+        above = model.addJoint(
+            above if rng.random() < 0.7 else int(model.parents[above]),
+            joints[k],
+            pin.exp6(rng.normal(size=6)),
+            f"j{k}",
+        )
         body = pin.Inertia.FromEllipsoid(rng.uniform(0.5, 2.0), *rng.uniform(0.1, 0.4, 3))
         model.appendBodyToJoint(above, body, pin.exp6(rng.normal(size=6)))
     model.armature = rng.uniform(0.1, 1.0, model.nv)
@@ -38,7 +44,9 @@ def build_robot(name):
 
 def draw(model, seed):
     rng = np.random.default_rng(seed)
-    return pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv)), rng.normal(size=model.nv)
+    return pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv)), rng.normal(
+        size=model.nv
+    )
 
 
 def sweep(model, q, v):
@@ -59,9 +67,13 @@ def test_sweeps_find_what_pinocchio_finds(name):
     np.testing.assert_allclose(h, pin.nonLinearEffects(model, data, q, v), rtol=1e-12, atol=1e-11)
     inertia = pin.crba(model, data, q, pin.Convention.WORLD).reshape(model.nv, model.nv)
     np.testing.assert_allclose(M, np.triu(inertia).T, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(JT.T, pin.computeJointJacobians(model, data, q).reshape(6, -1), atol=1e-13)
+    np.testing.assert_allclose(
+        JT.T, pin.computeJointJacobians(model, data, q).reshape(6, -1), atol=1e-13
+    )
     for row, pose in zip(poses, data.oMi, strict=True):
-        np.testing.assert_allclose(row, [*pose.rotation.ravel(order="F"), *pose.translation], atol=1e-13)
+        np.testing.assert_allclose(
+            row, [*pose.rotation.ravel(order="F"), *pose.translation], atol=1e-13
+        )
 
 
 @pytest.mark.parametrize("name", ["0", "1", "2", "human28"])
@@ -72,7 +84,9 @@ def test_energy_is_that_of_the_inertia_rotors_included(name):
     kinetic = 0.5 * v @ (np.tril(M) + np.tril(M, -1).T) @ v
     expected = kinetic + pin.computePotentialEnergy(model, model.createData(), q)
     assert sweep_energy(table, q, v) == pytest.approx(expected, rel=1e-12)
-    assert measure_energy(model, model.createData(), q, v, find_forgotten_rotors(model)) == pytest.approx(expected, rel=1e-12)
+    assert measure_energy(
+        model, model.createData(), q, v, find_forgotten_rotors(model)
+    ) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-5, 1e-2, 1.0])
@@ -95,11 +109,15 @@ def test_offsets_of_single_coordinates_are_differences():
 
 
 def test_cosine_and_sine_are_those_of_the_library():
-    angles = np.concatenate((np.random.default_rng(8).uniform(-50.0, 50.0, 400), np.arange(-8, 9) * np.pi / 4))
+    angles = np.concatenate(
+        (np.random.default_rng(8).uniform(-50.0, 50.0, 400), np.arange(-8, 9) * np.pi / 4)
+    )
     joints, turns = np.zeros((len(angles) + 1, 6), dtype=np.intp), np.zeros((len(angles) + 1, 2))
     joints[1:, 2] = np.arange(len(angles))
     find_turns(joints, angles, turns)
-    np.testing.assert_allclose(turns[1:], np.column_stack((np.cos(angles), np.sin(angles))), atol=3e-16)
+    np.testing.assert_allclose(
+        turns[1:], np.column_stack((np.cos(angles), np.sin(angles))), atol=3e-16
+    )
 
 
 def test_a_joint_nobody_knows_leaves_the_sweeps_to_pinocchio():
@@ -108,7 +126,9 @@ def test_a_joint_nobody_knows_leaves_the_sweeps_to_pinocchio():
     assert list_bodies(model, list_parents(model)) is None
 
 
-@pytest.mark.parametrize(("name", "steps"), [("pushed", 500), ("falling", 300), ("sliding_box", 300)])
+@pytest.mark.parametrize(
+    ("name", "steps"), [("pushed", 500), ("falling", 300), ("sliding_box", 300)]
+)
 def test_a_step_in_one_go_is_that_of_its_phases(name, steps):
     pytest.importorskip("numba", reason="numba is not installed")
     at_once, watched = (build_world(load_scene(name)) for _ in range(2))

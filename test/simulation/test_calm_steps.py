@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calm steps of arrays, taken in one go where bodies stand, are those that go through all phases, and nothing but standing is calm."""
 
 from dataclasses import replace
@@ -20,7 +21,12 @@ STIFFNESS, DAMPING = 8000.0, 150.0
 
 def build_standing(**changes):
     robot = hd.load_robot("human28")
-    setup = Setup(terrain=(build_plane(),), drive=build_drive(robot, STIFFNESS, DAMPING), compiled=False, limits=False)
+    setup = Setup(
+        terrain=(build_plane(),),
+        drive=build_drive(robot, STIFFNESS, DAMPING),
+        compiled=False,
+        limits=False,
+    )
     return World(robot, replace(setup, **changes))
 
 
@@ -62,7 +68,9 @@ def test_standing_is_calm(points):
 def test_friction_and_damping_of_joints_are_those_of_all_phases():
     robot = hd.load_robot("human28")
     rough = replace(robot, damping=np.full(robot.nv, 0.3), friction=np.full(robot.nv, 0.2))
-    setup = Setup(terrain=(build_plane(),), drive=build_drive(rough, STIFFNESS, DAMPING), compiled=False)
+    setup = Setup(
+        terrain=(build_plane(),), drive=build_drive(rough, STIFFNESS, DAMPING), compiled=False
+    )
     calm, phased = World(rough, setup), World(rough, setup)
     phased.add_hook("after_terms", lambda world: None)
     came = watch(calm)

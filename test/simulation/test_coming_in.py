@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a point came into by a side it can touch holds it; what it came into past an edge lets it pass, and throws nothing out."""
 
 from dataclasses import replace
@@ -21,16 +22,25 @@ PATHS = pytest.mark.parametrize("compiled", [False, None])
 
 def build_world(solid, height, speed, *, compiled):
     """Return a crate whose corners look outwards, its lowest corners at some height, falling at some speed."""
-    corners = [replace(point, outward=point.p_L / np.linalg.norm(point.p_L)) for point in list_corners(EDGES, 0.6)]
+    corners = [
+        replace(point, outward=point.p_L / np.linalg.norm(point.p_L))
+        for point in list_corners(EDGES, 0.6)
+    ]
     setup = Setup(terrain=(solid,), points=tuple(corners), compiled=compiled)
-    return World(build_crate(4.0, EDGES), setup, build_state(z=height + 0.1, v=(0.0, 0.0, -speed, 0.0, 0.0, 0.0)))
+    return World(
+        build_crate(4.0, EDGES),
+        setup,
+        build_state(z=height + 0.1, v=(0.0, 0.0, -speed, 0.0, 0.0, 0.0)),
+    )
 
 
 @PATHS
 @pytest.mark.parametrize("solid", SOLIDS)
 def test_what_is_deep_inside_at_once_goes_on_as_if_nothing_were_there(solid, compiled):
     world = build_world(solid, 1.0, 0.0, compiled=compiled)
-    world.q[2] = 0.04  # the lowest corners 6 cm inside, as where a link comes in past an edge and turns
+    world.q[2] = (
+        0.04  # the lowest corners 6 cm inside, as where a link comes in past an edge and turns
+    )
     for _ in range(50):
         report = world.step(1e-3)
         assert report.touching == 0
@@ -61,12 +71,20 @@ def test_what_is_let_pass_is_told_and_what_rests_is_not(solid):
     world.q[2] = 0.04
     deep = world.find_inside()
     assert [one.shape for one in deep] == ["corner0", "corner2", "corner4", "corner6"]
-    assert [one.depth for one in deep] == pytest.approx([-solid.probe(np.array([[0.1, 0.1, -0.06]]))[0][0]] * 4)
-    assert str(deep[0]) == f"shape 'corner0' of link 'body', {deep[0].depth:.3g} m inside {solid.name!r}"
+    assert [one.depth for one in deep] == pytest.approx(
+        [-solid.probe(np.array([[0.1, 0.1, -0.06]]))[0][0]] * 4
+    )
+    assert (
+        str(deep[0])
+        == f"shape 'corner0' of link 'body', {deep[0].depth:.3g} m inside {solid.name!r}"
+    )
 
 
 def test_what_lies_across_a_wall_is_told_though_no_point_is_inside():
-    ends = [TouchPoint(f"end{k}", "body", np.array([x, 0.0, 0.0]), 0.05, shape="rod") for k, x in enumerate((-0.4, 0.4))]
+    ends = [
+        TouchPoint(f"end{k}", "body", np.array([x, 0.0, 0.0]), 0.05, shape="rod")
+        for k, x in enumerate((-0.4, 0.4))
+    ]
     setup = Setup(terrain=(build_box((0.1, 2.0, 2.0), (0.0, 0.0, -1.0)),), points=tuple(ends))
     world = World(build_crate(4.0, EDGES), setup, build_state(z=0.06))
     assert world.find_inside() == ()

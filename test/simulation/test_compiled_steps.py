@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled kernels and arrays do the same, step for step; and the pieces of the kernels keep their laws."""
 
 from dataclasses import replace
@@ -25,7 +26,10 @@ TOGETHER = 100  # steps between two moments at which both go on from one state: 
 
 def run_both(name, steps, contact):
     scene = load_scene(name)
-    worlds = [build_world(replace(scene, setup=replace(scene.setup, compiled=flag, contact=contact))) for flag in (False, True)]
+    worlds = [
+        build_world(replace(scene, setup=replace(scene.setup, compiled=flag, contact=contact)))
+        for flag in (False, True)
+    ]
     pending, traces = list(scene.moments), ([], [])
     for step in range(1, steps + 1):
         moments = []
@@ -38,12 +42,22 @@ def run_both(name, steps, contact):
                     world.apply(moment.events)
             report = world.step(scene.dt)
             trace.append(
-                [*world.q, *world.v, report.touching, report.impacts, report.depth, world.books.missing, world.books.work["contacts"]]
+                [
+                    *world.q,
+                    *world.v,
+                    report.touching,
+                    report.impacts,
+                    report.depth,
+                    world.books.missing,
+                    world.books.work["contacts"],
+                ]
             )
         if step % TOGETHER == 0 and step < steps:
             for world in reversed(worlds):
                 world.set_state(worlds[0].state)
-    return [(np.array(trace), world.point_forces()) for trace, world in zip(traces, worlds, strict=True)]
+    return [
+        (np.array(trace), world.point_forces()) for trace, world in zip(traces, worlds, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +79,9 @@ def test_compiled_steps_are_those_of_arrays(name, steps, contact):
     except MissingExtraError as missing:
         pytest.skip(str(missing))
     (arrays, forces), (compiled, kernel_forces) = run_both(name, steps, contact)
-    shown = slice(None) if contact == "friction" else slice(70)  # the law of the paper shares forces out in several ways
+    shown = (
+        slice(None) if contact == "friction" else slice(70)
+    )  # the law of the paper shares forces out in several ways
     within = 1e-9 if contact == "friction" else 1e-6
     np.testing.assert_allclose(compiled[:, shown], arrays[:, shown], atol=within, rtol=within)
     np.testing.assert_allclose(kernel_forces.sum(axis=0), forces.sum(axis=0), atol=1e-3)
@@ -75,12 +91,23 @@ def test_compiled_steps_are_those_of_arrays(name, steps, contact):
 def test_factor_along_branches_is_the_inertia(name):
     robot, rng = hd.load_robot(name), np.random.default_rng(4)
     q = pin.integrate(robot.model, robot.posture, 0.5 * rng.normal(size=robot.nv))
-    M = np.array(pin.crba(robot.model, robot.data(), q, pin.Convention.WORLD)).reshape(robot.nv, robot.nv)
+    M = np.array(pin.crba(robot.model, robot.data(), q, pin.Convention.WORLD)).reshape(
+        robot.nv, robot.nv
+    )
     whole = np.triu(M) + np.triu(M, 1).T
-    extra, parents, L = rng.uniform(0.0, 0.1, robot.nv), list_parents(robot.model), np.zeros((robot.nv, robot.nv))
+    extra, parents, L = (
+        rng.uniform(0.0, 0.1, robot.nv),
+        list_parents(robot.model),
+        np.zeros((robot.nv, robot.nv)),
+    )
     assert branches.factor(M.T, extra, parents, L)
     np.testing.assert_allclose(L.T @ L, whole + np.diag(extra), atol=1e-12)
-    v, z, back, force = rng.normal(size=robot.nv), np.zeros(robot.nv), np.zeros(robot.nv), rng.normal(size=robot.nv)
+    v, z, back, force = (
+        rng.normal(size=robot.nv),
+        np.zeros(robot.nv),
+        np.zeros(robot.nv),
+        rng.normal(size=robot.nv),
+    )
     branches.find_momentum(L, parents, v, z)
     branches.find_velocity(L, parents, z, back)
     np.testing.assert_allclose(back, v, atol=1e-10)
@@ -91,8 +118,12 @@ def test_factor_along_branches_is_the_inertia(name):
 
 
 def test_factor_refuses_what_is_not_positive_definite():
-    assert not branches.factor(np.diag([1.0, -1.0]), np.zeros(2), np.array([-1, 0]), np.zeros((2, 2)))
-    assert not branches.factor(np.diag([1.0, np.nan]), np.zeros(2), np.array([-1, 0]), np.zeros((2, 2)))
+    assert not branches.factor(
+        np.diag([1.0, -1.0]), np.zeros(2), np.array([-1, 0]), np.zeros((2, 2))
+    )
+    assert not branches.factor(
+        np.diag([1.0, np.nan]), np.zeros(2), np.array([-1, 0]), np.zeros((2, 2))
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -118,7 +149,9 @@ def test_poses_are_read_from_the_memory_of_pinocchio():
     data = robot.data()
     placements = Placements(robot.model, data)
     for _ in range(3):
-        pin.forwardKinematics(robot.model, data, pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)))
+        pin.forwardKinematics(
+            robot.model, data, pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv))
+        )
         placements.refresh()
         for row, pose in zip(placements.poses, data.oMi, strict=True):
             np.testing.assert_array_equal(row[:9].reshape(3, 3).T, pose.rotation)

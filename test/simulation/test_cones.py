@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact impulses: the laws they obey, closed forms, and the compiled twin."""
 
 import numpy as np
@@ -49,7 +50,10 @@ def natural_error(problem, answer):
         worst = max(worst, -p, -rate, min(abs(p), abs(rate)))
     for k in range(m):
         slip = np.array([u[count + k], u[count + m + k]])
-        pull, most = np.array([answer.p[count + k], answer.p[count + m + k]]), problem.mu[k] * answer.p[k]
+        pull, most = (
+            np.array([answer.p[count + k], answer.p[count + m + k]]),
+            problem.mu[k] * answer.p[k],
+        )
         worst = max(worst, np.linalg.norm(pull) - most)
         if np.linalg.norm(slip) > 1e-3:
             worst = max(worst, np.linalg.norm(pull + most * slip / np.linalg.norm(slip)))
@@ -72,13 +76,17 @@ def test_impulses_obey_signorini_and_coulomb(redundant):
 def test_block_on_a_plane_sticks_and_slips():
     """One point of mass 2: normal stops it, friction takes at most mu of that."""
     for mu, along in ((0.8, 1.0), (0.3, 1.0)):
-        answer = solve_cones(ConeProblem(np.eye(3) / 2.0, np.array([-2.0, along, 0.0]), np.array([mu]), 1))
+        answer = solve_cones(
+            ConeProblem(np.eye(3) / 2.0, np.array([-2.0, along, 0.0]), np.array([mu]), 1)
+        )
         assert answer.p[0] == pytest.approx(4.0, rel=1e-4)
         assert answer.p[1] == pytest.approx(-min(2.0 * along, 4.0 * mu), rel=1e-4)
 
 
 def test_open_contacts_get_nothing():
-    answer = solve_cones(ConeProblem(np.eye(6), np.array([0.1, 0.2, 1.0, -1.0, 2.0, 0.5]), np.array([0.5, 0.9]), 2))
+    answer = solve_cones(
+        ConeProblem(np.eye(6), np.array([0.1, 0.2, 1.0, -1.0, 2.0, 0.5]), np.array([0.5, 0.9]), 2)
+    )
     np.testing.assert_array_equal(answer.p, 0.0)
     assert answer.exact
 
@@ -92,12 +100,20 @@ def test_the_compiled_solver_finds_the_same(redundant):
         problem = random_problem(rng, int(rng.integers(0, 7)), int(rng.integers(1, 4)), redundant)
         m = len(problem.mu)
         problem = problem._replace(owner=None if number % 2 else np.sort(rng.integers(0, 40, m)))
-        guess = None if number % 3 else np.where(rng.random(len(problem.b)) < 0.5, 0.0, rng.random(len(problem.b)))
+        guess = (
+            None
+            if number % 3
+            else np.where(rng.random(len(problem.b)) < 0.5, 0.0, rng.random(len(problem.b)))
+        )
         expected, answer = solve_cones(problem, guess), compiled(problem, guess)
         assert expected.exact
         assert answer.exact
-        np.testing.assert_allclose(answer.p, expected.p, atol=1e-6 * max(1.0, np.abs(expected.p).max()))
-        np.testing.assert_allclose(answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max()))
+        np.testing.assert_allclose(
+            answer.p, expected.p, atol=1e-6 * max(1.0, np.abs(expected.p).max())
+        )
+        np.testing.assert_allclose(
+            answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max())
+        )
         assert answer.cone <= 1e-9
 
 
@@ -113,8 +129,12 @@ def solve_hard(problem, by_kernel):
     if by_kernel:
         size = len(problem.b)
         p, u, guess = np.zeros((3, size))
-        cones = Cones(problem.G.copy(), problem.b.copy(), problem.mu, np.empty(size), problem.normals)
-        return *settle_hard(cones, soften(cones, guess, problem.owner), guess, (p, u), slides=False), p
+        cones = Cones(
+            problem.G.copy(), problem.b.copy(), problem.mu, np.empty(size), problem.normals
+        )
+        return *settle_hard(
+            cones, soften(cones, guess, problem.owner), guess, (p, u), slides=False
+        ), p
     points = bind_points(hd.load_robot("human28"), [])
     answer = ContactLaw(points, problem.owner[:0], "friction").solve(problem, None, None)
     return answer.residual, answer.rounds, answer.p
@@ -124,7 +144,10 @@ def solve_hard(problem, by_kernel):
 def test_where_a_search_ends_before_the_solution_the_next_one_around_its_end_finds_it(by_kernel):
     rng = np.random.default_rng(5378)
     contacts = int(rng.integers(2, 7))
-    problem, alike = random_problem(rng, contacts, redundant=True), np.zeros(contacts, dtype=np.intp)
+    problem, alike = (
+        random_problem(rng, contacts, redundant=True),
+        np.zeros(contacts, dtype=np.intp),
+    )
     problem = problem._replace(mu=np.full(contacts, 0.7), owner=alike)
     assert solve_hard(problem, by_kernel)[0] < HARD
     assert solve_cones(problem).residual > CLOSE
@@ -134,7 +157,13 @@ def test_where_a_search_ends_before_the_solution_the_next_one_around_its_end_fin
 def test_passes_that_lead_straight_on_are_led_on(by_kernel):
     """What is ten million times heavier than another contact of its body yields as that does: each pass takes a fiftieth of its error."""
     G = np.diag([1.0, 1e-7, 1.0, 1e-7, 1.0, 1e-7])
-    problem = ConeProblem(G, np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]), np.full(2, 0.5), 2, np.zeros(2, dtype=np.intp))
+    problem = ConeProblem(
+        G,
+        np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]),
+        np.full(2, 0.5),
+        2,
+        np.zeros(2, dtype=np.intp),
+    )
     residual, rounds, p = solve_hard(problem, by_kernel)
     assert residual < HARD
     assert rounds < 50
@@ -146,7 +175,9 @@ def test_a_problem_without_a_solution_is_soon_given_up(by_kernel):
     """Two that push each other as hard as they push away: no impulses stop both."""
     G = np.zeros((6, 6))
     G[:2, :2], G[2:, 2:] = [[1.0, -1.0], [-1.0, 1.0]], np.eye(4)
-    problem = ConeProblem(G, np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]), np.full(2, 0.5), 2, np.arange(2))
+    problem = ConeProblem(
+        G, np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]), np.full(2, 0.5), 2, np.arange(2)
+    )
     residual, rounds, p = solve_hard(problem, by_kernel)
     assert residual > CLOSE
     assert rounds < 30
@@ -182,9 +213,14 @@ def test_steps_are_certified_as_problems_in_which_nothing_yields(compiled):
     """What grips stops within a step: what its contacts yield while impulses are found, a share of 1e-5 of its speed, is not left."""
     if compiled:
         pytest.importorskip("numba", reason="numba is not installed")
-    corners = tuple(TouchPoint(f"corner{k}", "body", np.array([x, y, 0.0]), 0.0, 1e3) for k, (x, y) in enumerate(SQUARE))
+    corners = tuple(
+        TouchPoint(f"corner{k}", "body", np.array([x, y, 0.0]), 0.0, 1e3)
+        for k, (x, y) in enumerate(SQUARE)
+    )
     setup = Setup(terrain=(build_plane(friction=1e3),), points=corners, compiled=compiled)
-    world = World(build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(v=(0.9, 0.1, -0.015, 0.0, 0.0, 0.3)))
+    world = World(
+        build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(v=(0.9, 0.1, -0.015, 0.0, 0.0, 0.3))
+    )
     report = world.step(1e-3)
     assert report.impacts == 0
     assert report.status == "OK"

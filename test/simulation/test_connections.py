@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connections that cannot close, that close by a little, and that make no sense."""
 
 import numpy as np
@@ -27,13 +28,17 @@ def weld(name, z, kind="fixed", x=0.0, beside=0.0):
 
 
 def float_crate(connections=()):
-    return World(build_crate(5.0, (0.3,) * 3), Setup(compiled=False), build_state(z=1.0), connections)
+    return World(
+        build_crate(5.0, (0.3,) * 3), Setup(compiled=False), build_state(z=1.0), connections
+    )
 
 
 BALLS = (weld("a", 1.0, "spherical", 0.1), weld("b", 1.0, "spherical", -0.1, -0.003))
 
 
-@pytest.mark.parametrize(("loops", "row"), [((weld("a", 1.0), weld("b", 1.004)), "b.z"), (BALLS, "b.x")])
+@pytest.mark.parametrize(
+    ("loops", "row"), [((weld("a", 1.0), weld("b", 1.004)), "b.z"), (BALLS, "b.x")]
+)
 @pytest.mark.parametrize("together", [False, True])
 def test_connections_that_cannot_close_together_are_refused(loops, row, together):
     world = float_crate()
@@ -41,7 +46,9 @@ def test_connections_that_cannot_close_together_are_refused(loops, row, together
     for batch in batches[:-1]:
         world.apply([Connect(loop) for loop in batch])
     q, names = world.q.copy(), world.mechanism.constraints.names
-    with pytest.raises(HumanoidDynamicsError, match=rf"connections cannot close: row '{row}' is open by 0\.00[34]"):
+    with pytest.raises(
+        HumanoidDynamicsError, match=rf"connections cannot close: row '{row}' is open by 0\.00[34]"
+    ):
         world.apply([Connect(loop) for loop in batches[-1]])
     np.testing.assert_array_equal(world.q, q)
     assert world.mechanism.constraints.names == names
@@ -103,7 +110,9 @@ def test_a_step_that_leaves_a_loop_open_says_which(gap):
 def test_a_body_is_connected_with_itself_only_where_nothing_is_apart(link):
     apart = LoopClosure("self", "spherical", link, HERE, link, at(1e-3))
     world = float_crate()
-    with pytest.raises(HumanoidDynamicsError, match=r"'self.x' is 0\.001 .* expected at most 1e-06"):
+    with pytest.raises(
+        HumanoidDynamicsError, match=r"'self.x' is 0\.001 .* expected at most 1e-06"
+    ):
         world.apply([Connect(apart)])
     with pytest.raises(ShapeError, match=r"row 'self.x' is open by 0\.001"):
         float_crate([build_loop(world.robot, apart)])
@@ -114,9 +123,18 @@ def test_a_body_is_connected_with_itself_only_where_nothing_is_apart(link):
     [
         (at(np.nan, 1.0), "translation of X_LB of connection 'grip': received nan at index 0"),
         (at(np.inf, 1.0), "translation of X_LB of connection 'grip': received inf"),
-        (pin.SE3(2.0 * np.eye(3), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip': .* right-handed axes"),
-        (pin.SE3(np.full((3, 3), np.nan), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip'"),
-        (pin.SE3(np.diag([1.0, 1.0, -1.0]), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip'"),
+        (
+            pin.SE3(2.0 * np.eye(3), np.array([0.0, 0.0, 1.0])),
+            "rotation of X_LB of connection 'grip': .* right-handed axes",
+        ),
+        (
+            pin.SE3(np.full((3, 3), np.nan), np.array([0.0, 0.0, 1.0])),
+            "rotation of X_LB of connection 'grip'",
+        ),
+        (
+            pin.SE3(np.diag([1.0, 1.0, -1.0]), np.array([0.0, 0.0, 1.0])),
+            "rotation of X_LB of connection 'grip'",
+        ),
         (3, "X_LB of connection 'grip': received int 3, expected a pin.SE3"),
     ],
 )
@@ -149,7 +167,9 @@ def test_shapes_that_are_none_in_numbers_are_refused(shape, said):
     with pytest.raises(ShapeError, match=said):
         World(crate, Setup(compiled=False, terrain=(shape,)))
     if not isinstance(shape, Plane):
-        with pytest.raises(ShapeError, match=said.partition(" of terrain")[0] + " of the shape on link 'body'"):
+        with pytest.raises(
+            ShapeError, match=said.partition(" of terrain")[0] + " of the shape on link 'body'"
+        ):
             World(crate, Setup(compiled=False, shapes=(MovingShape("body", shape),)))
 
 

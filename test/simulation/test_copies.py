@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world that is copied, or goes to another process and back, goes on as the one it was copied from, bit by bit, and by itself."""
 
 import copy
@@ -24,7 +25,9 @@ WAYS = {"deepcopy": copy.deepcopy, "pickle": lambda world: pickle.loads(pickle.d
 def build_pushed(compiled):
     robot = hd.load_robot("human28")
     drive = build_drive(robot, 3000.0, 60.0)
-    world = World(robot, Setup(terrain=(build_plane(),), points="body", drive=drive, compiled=compiled))
+    world = World(
+        robot, Setup(terrain=(build_plane(),), points="body", drive=drive, compiled=compiled)
+    )
     world.push("torso", (150.0, 20.0, 0.0), 0.3)
     return world
 
@@ -32,7 +35,11 @@ def build_pushed(compiled):
 def build_limp(compiled):
     robot = hd.load_robot("human28")
     v = np.random.default_rng(2).normal(size=robot.nv)
-    return World(robot, Setup(terrain=(build_plane(),), points="body", compiled=compiled), hd.State(np.array(robot.posture), v))
+    return World(
+        robot,
+        Setup(terrain=(build_plane(),), points="body", compiled=compiled),
+        hd.State(np.array(robot.posture), v),
+    )
 
 
 def build_swing(compiled):
@@ -42,7 +49,10 @@ def build_swing(compiled):
 
 def go_on(world, steps):
     """Return state and books step by step."""
-    reports = [(world.step(1e-3), world.q.tobytes(), world.v.tobytes(), world.books.account.tobytes()) for _ in range(steps)]
+    reports = [
+        (world.step(1e-3), world.q.tobytes(), world.v.tobytes(), world.books.account.tobytes())
+        for _ in range(steps)
+    ]
     return reports, [force.force.tobytes() for force in world.contact_forces()]
 
 
@@ -88,7 +98,11 @@ def test_constraints_of_a_copy_are_those_of_where_it_is():
         other = way(mechanism)
         assert other.constraints.robot is other.robot
         for seed in range(3):
-            q = pin.integrate(mechanism.robot.model, mechanism.robot.posture, np.random.default_rng(seed).normal(size=mechanism.robot.nv))
+            q = pin.integrate(
+                mechanism.robot.model,
+                mechanism.robot.posture,
+                np.random.default_rng(seed).normal(size=mechanism.robot.nv),
+            )
             for one in (mechanism, other):
                 one.place(q)
             np.testing.assert_array_equal(other.J, mechanism.J)

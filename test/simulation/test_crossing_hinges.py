@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Three hinges with links without mass between them, which lose their inertia where the first and the third stand along one line."""
 
 import numpy as np
@@ -22,7 +23,10 @@ def build_neck(limit):
         for name, parent, child, axis in chain
     )
     links = '<link name="base"/><link name="a"/><link name="b"/>'
-    return hd.load_robot(f'<robot name="neck">{links}<link name="head"><inertial>{BODY}</inertial></link>{joints}</robot>', root="fixed")
+    return hd.load_robot(
+        f'<robot name="neck">{links}<link name="head"><inertial>{BODY}</inertial></link>{joints}</robot>',
+        root="fixed",
+    )
 
 
 def run(robot, v):
@@ -36,7 +40,10 @@ def run(robot, v):
     return world, report, highest
 
 
-@pytest.mark.parametrize(("limit", "v"), [(np.pi / 2, (2.0, 8.0, -3.0)), (np.pi / 2, (0.3, 6.0, -0.2)), (9.0, (2.0, 8.0, -3.0))])
+@pytest.mark.parametrize(
+    ("limit", "v"),
+    [(np.pi / 2, (2.0, 8.0, -3.0)), (np.pi / 2, (0.3, 6.0, -0.2)), (9.0, (2.0, 8.0, -3.0))],
+)
 def test_head_passes_where_its_hinges_cross(limit, v):
     world, report, highest = run(build_neck(limit), v)
     assert report.status == "OK"
@@ -61,7 +68,9 @@ def test_rotors_are_small_and_only_where_links_have_no_mass():
 
 @pytest.mark.parametrize("coordinate", [1, 2])
 def test_a_world_without_inertia_says_along_which_coordinate(coordinate):
-    world = World(build_neck(9.0), Setup(compiled=False), hd.State(np.array([0.1, 0.4, 0.2]), np.zeros(3)))
+    world = World(
+        build_neck(9.0), Setup(compiled=False), hd.State(np.array([0.1, 0.4, 0.2]), np.zeros(3))
+    )
     world.robot.model.armature[coordinate] = -50.0
     report = world.step(1e-3)
     assert report.status == "STOPPED"
@@ -71,11 +80,18 @@ def test_a_world_without_inertia_says_along_which_coordinate(coordinate):
 
 def test_the_record_and_the_books_tell_the_same_energy():
     """A hinge about a tilted axis has a rotor that Pinocchio's kinetic energy leaves out."""
-    axis, link = '<axis xyz="0.6 0 0.8"/>', f'<link name="base"/><link name="head"><inertial>{BODY}</inertial></link>'
-    hinge = f'<joint name="z" type="continuous"><parent link="base"/><child link="head"/>{axis}</joint>'
+    axis, link = (
+        '<axis xyz="0.6 0 0.8"/>',
+        f'<link name="base"/><link name="head"><inertial>{BODY}</inertial></link>',
+    )
+    hinge = (
+        f'<joint name="z" type="continuous"><parent link="base"/><child link="head"/>{axis}</joint>'
+    )
     robot = hd.load_robot(f'<robot name="tilted">{link}{hinge}</robot>', root="fixed")
     robot.model.armature[0] = 0.7
     world = World(robot, Setup(compiled=False), hd.State(np.array([1.0, 0.0]), np.array([3.0])))
     energy = Recorder(world).record().table("energy")
-    assert energy.column("kinetic")[0] + energy.column("potential")[0] == pytest.approx(world.books.energy, rel=1e-12)
+    assert energy.column("kinetic")[0] + energy.column("potential")[0] == pytest.approx(
+        world.books.energy, rel=1e-12
+    )
     assert energy.column("kinetic")[0] > 0.5 * 0.7 * 9.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cylinders roll and lie on their rims: what touches is where the rim is lowest."""
 
 import numpy as np
@@ -54,7 +55,10 @@ def test_a_cylinder_rolls_down_a_slope_with_two_thirds_of_gravity(compiled, grou
         if ground == "plane"
         else build_box((9.0, 9.0, 1.0), -0.5 * tilt(slope)[:, 2], rpy=(0, slope, 0))
     )
-    q = place(tilt(slope) @ np.array([0.0, 0.0, radius]), tilt(slope) @ pin.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0))
+    q = place(
+        tilt(slope) @ np.array([0.0, 0.0, radius]),
+        tilt(slope) @ pin.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0),
+    )
     seconds = 0.8
     world, report = run(robot, (terrain,), q, seconds, compiled=compiled)
     way = (world.state.q[:3] - q[:3]) @ tilt(slope)
@@ -71,7 +75,10 @@ def tilt(slope):
 @pytest.mark.parametrize("turned", np.linspace(0.0, np.pi / 4, 5))
 def test_a_cylinder_lies_alike_however_it_is_turned_about_its_axis(turned):
     robot = write_cylinder(0.1, 0.3)
-    q = place([0.0, 0.0, 0.105], pin.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0) @ pin.rpy.rpyToMatrix(0.0, 0.0, turned))
+    q = place(
+        [0.0, 0.0, 0.105],
+        pin.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0) @ pin.rpy.rpyToMatrix(0.0, 0.0, turned),
+    )
     world, _ = run(robot, (build_plane(),), q, 0.4)
     assert abs(sink(robot, world.state.q)[0]) < 2e-5
 
@@ -109,11 +116,22 @@ def test_a_coin_that_goes_round_on_its_rim_keeps_its_energy_the_better_the_short
 @WAYS
 def test_a_coin_that_rolls_round_on_its_rim_loses_little_in_steps_of_uneven_lengths(compiled):
     """Where it touches moves on from the middle of one step to the middle of the next, which is not half of it where one is shorter."""
-    robot, R, turning = write_cylinder(0.08, 0.02, 0.5), pin.rpy.rpyToMatrix(0.5 * np.pi + 0.6, 0.0, 0.0), np.array([0.0, 0.0, 6.0])
+    robot, R, turning = (
+        write_cylinder(0.08, 0.02, 0.5),
+        pin.rpy.rpyToMatrix(0.5 * np.pi + 0.6, 0.0, 0.0),
+        np.array([0.0, 0.0, 6.0]),
+    )
     down = np.array([0.0, 0.0, 1.0]) - R[2, 2] * R[:, 2]
-    lowest = min((side * 0.01 * R[:, 2] - 0.08 * down / np.linalg.norm(down) for side in (1.0, -1.0)), key=lambda p: p[2])
+    lowest = min(
+        (side * 0.01 * R[:, 2] - 0.08 * down / np.linalg.norm(down) for side in (1.0, -1.0)),
+        key=lambda p: p[2],
+    )
     v = np.concatenate((R.T @ np.cross(lowest, turning), R.T @ turning))
-    setup = Setup(terrain=(build_plane(friction=5.0),), points=list_body_points(robot, friction=5.0), compiled=compiled)
+    setup = Setup(
+        terrain=(build_plane(friction=5.0),),
+        points=list_body_points(robot, friction=5.0),
+        compiled=compiled,
+    )
     world = World(robot, setup, hd.State(place([0.0, 0.0, -lowest[2]], R), v))
     for _ in range(20):
         world.step(1e-4)
@@ -134,9 +152,15 @@ def test_a_disc_touches_where_an_ellipsoid_has_its_support():
         local = R.T @ way / (radius * np.array([1.0, 1.0, FLAT]))
         assert np.linalg.norm(local) == pytest.approx(1.0, abs=1e-9)
         others = rng.normal(size=(500, 3))
-        others = (others / np.linalg.norm(others, axis=1)[:, None]) * (radius * np.array([1.0, 1.0, FLAT])) @ R.T
+        others = (
+            (others / np.linalg.norm(others, axis=1)[:, None])
+            * (radius * np.array([1.0, 1.0, FLAT]))
+            @ R.T
+        )
         assert (others @ normal).min() >= way @ normal - 1e-12
-        assert reach(np.array([radius]), np.zeros((1, 3)), normal[None])[0] == pytest.approx(-radius * normal)
+        assert reach(np.array([radius]), np.zeros((1, 3)), normal[None])[0] == pytest.approx(
+            -radius * normal
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -147,7 +171,10 @@ def test_the_lowest_of_what_stands_for_a_cylinder_is_that_of_the_cylinder(seed):
     points = list_body_points(robot)
     for normal in rng.normal(size=(200, 3)):
         n = normal / np.linalg.norm(normal)
-        ways = [point.p_L + reach(np.array([point.radius]), SHARE * point.axis[None], n[None])[0] for point in points]
+        ways = [
+            point.p_L + reach(np.array([point.radius]), SHARE * point.axis[None], n[None])[0]
+            for point in points
+        ]
         exact = -0.5 * length * abs(n[2]) - radius * np.hypot(n[0], n[1])
         assert exact - 1e-12 <= min(way @ n for way in ways) <= exact + FLAT * radius
 
@@ -157,14 +184,25 @@ def test_discs_meet_planes_boxes_and_balls_alike_with_kernels_and_arrays():
     text = "".join(
         f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
         f"<collision><geometry>{shape}</geometry></collision></link>"
-        for name, shape in (("log/body", '<cylinder radius="0.05" length="0.3"/>'), ("ball/body", '<sphere radius="0.1"/>'))
+        for name, shape in (
+            ("log/body", '<cylinder radius="0.05" length="0.3"/>'),
+            ("ball/body", '<sphere radius="0.1"/>'),
+        )
     )
     joint = '<joint name="ball/free" type="floating"><parent link="log/body"/><child link="ball/body"/></joint>'
     robot = hd.load_robot(f'<robot name="two">{text}{joint}</robot>', root="free_flyer")
-    q = np.concatenate((place([0.0, 0.0, 0.4], pin.rpy.rpyToMatrix(1.2, 0.3, 0.0)), [0.05, -0.3, 0.0, 0.0, 0.0, 0.0, 1.0]))
+    q = np.concatenate(
+        (
+            place([0.0, 0.0, 0.4], pin.rpy.rpyToMatrix(1.2, 0.3, 0.0)),
+            [0.05, -0.3, 0.0, 0.0, 0.0, 0.0, 1.0],
+        )
+    )
     terrain = (build_plane(), build_box((0.4, 0.4, 0.2), (0.3, 0.0, 0.1)))
     shapes = (MovingShape("ball/body", build_ball(0.1)),)
-    ends = [run(robot, terrain, q, 0.5, compiled=compiled, shapes=shapes)[0].state for compiled in (True, False)]
+    ends = [
+        run(robot, terrain, q, 0.5, compiled=compiled, shapes=shapes)[0].state
+        for compiled in (True, False)
+    ]
     assert ends[0].q == pytest.approx(ends[1].q, abs=1e-6)
     assert ends[0].q[2] < 0.35
 
@@ -174,7 +212,11 @@ def test_a_cylinder_that_slides_on_an_end_is_told_to_bear_moments_of_where_it_to
     robot, mass = write_cylinder(0.1, 0.05), 2.0
     discs = tuple(point for point in list_body_points(robot) if point.axis.any())
     q = place([0.0, 0.0, 0.025], np.eye(3))
-    world = World(robot, Setup(terrain=(build_plane(),), points=discs), hd.State(q, np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])))
+    world = World(
+        robot,
+        Setup(terrain=(build_plane(),), points=discs),
+        hd.State(q, np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])),
+    )
     recorder = Recorder(world)
     for _ in range(200):
         assert world.step(1e-3).status == "OK"
@@ -186,5 +228,8 @@ def test_a_cylinder_that_slides_on_an_end_is_told_to_bear_moments_of_where_it_to
 @pytest.mark.parametrize("axis", [[0.0, 0.0, 2.0], [0.0, 0.5, 0.0]])
 def test_an_axis_that_is_no_direction_is_refused(axis):
     point = TouchPoint("rim", "body", np.zeros(3), 0.1, axis=np.array(axis))
-    with pytest.raises(hd.errors.ShapeError, match=r"axis of touch point 'rim': received .* a vector of length 1, or zero"):
+    with pytest.raises(
+        hd.errors.ShapeError,
+        match=r"axis of touch point 'rim': received .* a vector of length 1, or zero",
+    ):
         World(write_cylinder(0.1, 0.3), Setup(points=(point,)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots nobody has tuned, dropped from anywhere in any orientation: none explodes, gains energy or sinks.
 
 That none sinks is measured on the shapes themselves, not on the points that stand for them.
@@ -20,7 +21,19 @@ from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 
 CLOSED = Path(__file__).parents[2] / "../shared/data/robots/digit_like_2legs.urdf"
-ROBOTS = ("human", "human28", "human16", "legs12", "g1", "talos_reduced", "bolt", "romeo", "sr1", "alexander", "icub")
+ROBOTS = (
+    "human",
+    "human28",
+    "human16",
+    "legs12",
+    "g1",
+    "talos_reduced",
+    "bolt",
+    "romeo",
+    "sr1",
+    "alexander",
+    "icub",
+)
 FAST = (
     ("human28", 0),
     ("human", 0),
@@ -35,7 +48,11 @@ FAST = (
     ("sr1", 2),
 )
 ON_BOXES = (("human28", 102), ("human28", 104), ("human16", 100), ("human16", 104), ("g1", 102))
-MANY_ON_BOXES = [(name, seed) for name in ("human28", "human16", "legs12") for seed in (100, 101, 103, 300, 301, 302)]
+MANY_ON_BOXES = [
+    (name, seed)
+    for name in ("human28", "human16", "legs12")
+    for seed in (100, 101, 103, 300, 301, 302)
+]
 MANY = [(name, seed) for name in (*ROBOTS, "random") for seed in range(100, 150)]
 
 
@@ -46,7 +63,11 @@ def load(name, seed):
             pytest.skip(f"{CLOSED.name} is not there")
         return hd.load_robot(CLOSED, root="free_flyer")
     try:
-        return hd.load_robot(write_robot(seed), root="free_flyer") if name == "random" else hd.load_robot(name)
+        return (
+            hd.load_robot(write_robot(seed), root="free_flyer")
+            if name == "random"
+            else hd.load_robot(name)
+        )
     except MissingExtraError as missing:
         pytest.skip(str(missing))
 
@@ -119,7 +140,9 @@ def check_on_box(name, seed, seconds):
     q, low = turn_and_measure(robot, points, rng)
     size = rng.uniform(0.2, 0.8, 3)
     size[2] = rng.uniform(0.1, 0.5)
-    box = build_box(size, (*rng.uniform(-0.2, 0.2, 2), size[2] / 2.0), rpy=(0.0, 0.0, rng.uniform(-1.0, 1.0)))
+    box = build_box(
+        size, (*rng.uniform(-0.2, 0.2, 2), size[2] / 2.0), rpy=(0.0, 0.0, rng.uniform(-1.0, 1.0))
+    )
     q[:2], q[2] = 0.0, q[2] + size[2] + rng.uniform(0.1, 0.6) - low
     v = np.zeros(robot.nv)
     v[:6] = rng.uniform(-1.0, 1.0, 6)
@@ -128,7 +151,9 @@ def check_on_box(name, seed, seconds):
         report = world.step(1e-3)
         assert report.status == "OK", report.reason
     assert world.books.largest < 5e-3
-    assert abs(world.books.missing) < 1e-3 * (abs(world.books.start) + abs(world.books.work["impacts"]))
+    assert abs(world.books.missing) < 1e-3 * (
+        abs(world.books.start) + abs(world.books.work["impacts"])
+    )
 
 
 @pytest.mark.parametrize(("name", "seed"), ON_BOXES)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions with an exact answer, with masses, sizes and frictions other than those of the audit, and how errors shrink with the step."""
 
 from itertools import pairwise
@@ -67,7 +68,10 @@ def test_a_wrong_answer_fails_the_audit():
 
 @pytest.mark.parametrize("spin", [0.0, 3.0, -4.0, float("nan")])
 def test_top_that_cannot_precess_steadily_is_refused(spin):
-    with pytest.raises(ShapeError, match=r"spin: received .* rad/s, expected more than 4\.329 rad/s either way, below which no such top"):
+    with pytest.raises(
+        ShapeError,
+        match=r"spin: received .* rad/s, expected more than 4\.329 rad/s either way, below which no such top",
+    ):
         analytic.spinning_top(spin=spin, mass=0.4, arm=0.05, tilt=0.3)
 
 
@@ -86,7 +90,10 @@ def test_box_that_does_not_stay_on_its_edge_is_refused(changes, field):
         analytic.falling_over(**changes)
 
 
-@pytest.mark.parametrize("options", [{"width": 0.5, "height": 0.5, "rate": 4.0}, {"width": 0.4, "height": 0.5, "rate": 3.5}])
+@pytest.mark.parametrize(
+    "options",
+    [{"width": 0.5, "height": 0.5, "rate": 4.0}, {"width": 0.4, "height": 0.5, "rate": 3.5}],
+)
 def test_box_that_falls_onto_its_other_face_is_watched_until_then(options):
     check(analytic.falling_over(**options))
 

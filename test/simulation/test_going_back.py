@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world that goes back: what acted then acts again, and fast motion is guarded whether or not anybody measures energy."""
 
 import numpy as np
@@ -16,14 +17,26 @@ def stand(compiled):
     if compiled:
         pytest.importorskip("numba", reason="numba is not installed")
     human = hd.load_robot("human28")
-    return World(human, Setup(terrain=(build_plane(),), drive=build_drive(human, 3000.0, 60.0), compiled=compiled))
+    return World(
+        human,
+        Setup(terrain=(build_plane(),), drive=build_drive(human, 3000.0, 60.0), compiled=compiled),
+    )
 
 
 def read(world):
     touching = world.touching
     felt = np.zeros((len(world.point_names), 6))
     world.sum_wrenches(np.arange(len(felt)), felt)
-    return [world.ground_force(), world.point_forces(), felt, touching.point, touching.place, touching.impulse, touching.depth, world.lam]
+    return [
+        world.ground_force(),
+        world.point_forces(),
+        felt,
+        touching.point,
+        touching.place,
+        touching.impulse,
+        touching.depth,
+        world.lam,
+    ]
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -68,11 +81,17 @@ def test_fast_motion_is_guarded_without_an_audit(compiled):
     q[2] += 1.0
     v = np.random.default_rng(4).normal(size=human.nv) * 20.0
     for audit in (True, False):
-        world = World(human, Setup(terrain=(build_plane(),), points="body", audit=audit, compiled=compiled), hd.State(q, v))
+        world = World(
+            human,
+            Setup(terrain=(build_plane(),), points="body", audit=audit, compiled=compiled),
+            hd.State(q, v),
+        )
         for _ in range(40):
             report = world.step(1e-3)
         assert report.status in {"OK", "INEXACT"}
         ways.append(world.q.copy())
     np.testing.assert_array_equal(ways[0], ways[1])
     assert report.missing == 0.0
-    assert set(world.books.work.values()) - {0.0} <= {world.books.work[name] for name in ("impacts", "corrections")}
+    assert set(world.books.work.values()) - {0.0} <= {
+        world.books.work[name] for name in ("impacts", "corrections")
+    }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points that touch, or are in the ground, while bilateral rows hold them: they are neither pushed out nor pressed on."""
 
 import numpy as np
@@ -26,12 +27,20 @@ def stand_deep(links, compiled=False, speed=0.0):
     robot, data = world.robot, world.robot.data()
     pin.framesForwardKinematics(robot.model, data, q)
     places = {link: pin.SE3(data.oMf[robot.link_frame(link)]) for link in links}
-    world.apply([Connect(LoopClosure(f"weld_{link}", "fixed", link, pin.SE3.Identity(), "world", X)) for link, X in places.items()])
+    world.apply(
+        [
+            Connect(LoopClosure(f"weld_{link}", "fixed", link, pin.SE3.Identity(), "world", X))
+            for link, X in places.items()
+        ]
+    )
     return world
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize(("links", "speed"), [(("left_foot",), 0.0), (("left_foot", "right_foot"), 0.2), (("pelvis", "left_foot"), 0.2)])
+@pytest.mark.parametrize(
+    ("links", "speed"),
+    [(("left_foot",), 0.0), (("left_foot", "right_foot"), 0.2), (("pelvis", "left_foot"), 0.2)],
+)
 def test_a_held_foot_in_the_ground_stays_there_and_moves_nothing(links, speed, compiled):
     if compiled:
         pytest.importorskip("numba", reason="numba is not installed")
@@ -54,7 +63,12 @@ def test_a_row_that_is_held_leaves_exactly_nothing():
     terms, rng = world._stepper.engine.terms, np.random.default_rng(0)
     terms.evaluate(world.q)
     terms.hold(world.q)
-    rows = leave_free(terms, np.column_stack((terms.Q.dot(rng.normal(size=terms.Q.shape[1])), rng.normal(size=len(terms.h)))))
+    rows = leave_free(
+        terms,
+        np.column_stack(
+            (terms.Q.dot(rng.normal(size=terms.Q.shape[1])), rng.normal(size=len(terms.h)))
+        ),
+    )
     assert not rows[:, 0].any()
     assert rows[:, 1].any()
     assert np.abs(terms.Q.T.dot(rows)).max() < 1e-12
@@ -71,4 +85,6 @@ def test_a_push_out_that_does_too_much_work_is_told():
     summary.enter(report)
     assert report.status == "INEXACT"
     assert "pushing out" in report.reason
-    assert "energy made by pushing out" in {check.name for check in judge_run(summary, world) if not check.passed}
+    assert "energy made by pushing out" in {
+        check.name for check in judge_run(summary, world) if not check.passed
+    }

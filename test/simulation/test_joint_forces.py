@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damping, dry friction and drives of joints: of second order where they are soft, without ringing where they are stiff."""
 
 from dataclasses import replace
@@ -30,12 +31,19 @@ def build_hinge(damping=0.0, friction=0.0):
     limit = '<limit lower="-900" upper="900" effort="1e9" velocity="1e9"/>'
     dynamics = f'<dynamics damping="{damping}" friction="{friction}"/>'
     hinge = f'<joint name="hinge" type="revolute"><parent link="base"/><child link="wheel"/><axis xyz="0 0 1"/>{limit}{dynamics}</joint>'
-    return hd.load_robot(f'<robot name="w"><link name="base"/>{write_link("wheel", 2.0, (INERTIA,) * 3)}{hinge}</robot>', root="fixed")
+    return hd.load_robot(
+        f'<robot name="w"><link name="base"/>{write_link("wheel", 2.0, (INERTIA,) * 3)}{hinge}</robot>',
+        root="fixed",
+    )
 
 
 def turn(robot, dt, q, v, seconds, compiled, kp=0.0, kd=0.0):
     drive = build_drive(robot, kp, kd) if kp or kd else None
-    world = World(robot, Setup(gravity=STILL, limits=False, drive=drive, compiled=compiled), hd.State(np.array([q]), np.array([v])))
+    world = World(
+        robot,
+        Setup(gravity=STILL, limits=False, drive=drive, compiled=compiled),
+        hd.State(np.array([q]), np.array([v])),
+    )
     run_world(world, seconds, dt)
     return world
 
@@ -50,7 +58,9 @@ def test_a_damped_hinge_turns_as_far_as_it_should(compiled):
     for dt in (8e-3, 4e-3, 2e-3, 1e-3):
         world = turn(build_hinge(rate * INERTIA), dt, 0.0, 3.0, seconds, compiled)
         errors.append(abs(float(world.v[0]) / (3.0 * np.exp(-rate * seconds)) - 1.0))
-        assert world.books.work["losses"] == pytest.approx(0.5 * INERTIA * (world.v[0] ** 2 - 9.0), abs=1e-12)
+        assert world.books.work["losses"] == pytest.approx(
+            0.5 * INERTIA * (world.v[0] ** 2 - 9.0), abs=1e-12
+        )
     assert errors[-1] < 3e-5
     check_order(errors)
 
@@ -59,9 +69,18 @@ def test_a_damped_spring_swings_as_it_should(compiled):
     errors, stiffness, damping, seconds = [], 90.0, 1.2, 0.5
     decay = damping / (2.0 * INERTIA)
     rate = np.sqrt(stiffness / INERTIA - decay**2)
-    exact = 0.4 * np.exp(-decay * seconds) * (np.cos(rate * seconds) + decay / rate * np.sin(rate * seconds))
+    exact = (
+        0.4
+        * np.exp(-decay * seconds)
+        * (np.cos(rate * seconds) + decay / rate * np.sin(rate * seconds))
+    )
     for dt in (4e-3, 2e-3, 1e-3):
-        errors.append(abs(float(turn(build_hinge(), dt, 0.4, 0.0, seconds, compiled, stiffness, damping).q[0]) - exact))
+        errors.append(
+            abs(
+                float(turn(build_hinge(), dt, 0.4, 0.0, seconds, compiled, stiffness, damping).q[0])
+                - exact
+            )
+        )
     assert errors[-1] < 1e-4
     check_order(errors)
 
@@ -78,7 +97,14 @@ def test_dry_friction_stops_a_hinge_where_it_should(compiled):
     errors, friction, speed = [], 0.9, 2.0
     exact = 0.5 * INERTIA * speed**2 / friction
     for dt in (4e-3, 2e-3, 1e-3):
-        world = turn(build_hinge(friction=friction), dt, 0.0, speed, 1.5 * INERTIA * speed / friction, compiled)
+        world = turn(
+            build_hinge(friction=friction),
+            dt,
+            0.0,
+            speed,
+            1.5 * INERTIA * speed / friction,
+            compiled,
+        )
         assert abs(world.v[0]) < 1e-6
         errors.append(abs(float(world.q[0]) / exact - 1.0))
     assert errors[-1] < 1e-5
@@ -91,7 +117,11 @@ def test_a_stiff_figure_neither_explodes_nor_rings(kp, kd, compiled):
     strong = replace(robot, limits=replace(robot.limits, effort=np.full(robot.nv, 1e9)))
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     v[6:] = np.random.default_rng(4).uniform(-1.0, 1.0, robot.nv - 6)
-    world = World(strong, Setup(gravity=STILL, limits=False, drive=build_drive(strong, kp, kd), compiled=compiled), hd.State(q, v))
+    world = World(
+        strong,
+        Setup(gravity=STILL, limits=False, drive=build_drive(strong, kp, kd), compiled=compiled),
+        hd.State(q, v),
+    )
     start, turned, before = world.books.energy, 0, world.v[6:].copy()
     for k in range(200):
         assert world.step(1e-3).status == "OK"
@@ -103,9 +133,14 @@ def test_a_stiff_figure_neither_explodes_nor_rings(kp, kd, compiled):
 
 
 def test_shares_of_arrays_are_those_of_compiled_steps():
-    drag, inertia = np.array([0.0, 0.0, 0.1, 0.5, 0.6, 8.0, 1e9, 1e-9]), np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1e-9, 0.0])
+    drag, inertia = (
+        np.array([0.0, 0.0, 0.1, 0.5, 0.6, 8.0, 1e9, 1e-9]),
+        np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1e-9, 0.0]),
+    )
     shares = find_shares(drag, inertia)
-    np.testing.assert_array_equal(shares, [find_share(*pair) for pair in zip(drag, inertia, strict=True)])
+    np.testing.assert_array_equal(
+        shares, [find_share(*pair) for pair in zip(drag, inertia, strict=True)]
+    )
     assert (shares[:4] == 0.5).all()
     assert 0.5 < shares[4] < shares[5] < shares[6] <= shares[7] == 1.0
 
@@ -124,13 +159,19 @@ def test_motors_that_are_switched_off_give_nothing_with_a_drive_either():
     start = hd.State(human.posture, 0.3 * np.random.default_rng(0).normal(size=human.nv))
     free = World(human, Setup(compiled=False), start)
     off = World(human, Setup(compiled=False, drive=drive, passive=human.actuated), start)
-    driven, one_off = (World(human, Setup(compiled=False, drive=drive, passive=names), start) for names in ((), ("left_knee",)))
+    driven, one_off = (
+        World(human, Setup(compiled=False, drive=drive, passive=names), start)
+        for names in ((), ("left_knee",))
+    )
     for world in (free, off, driven, one_off):
         for _ in range(3):
             world.step(1e-3)
     np.testing.assert_array_equal(off.q, free.q)
     dof = human.coordinates.index("left_knee")
-    torques = [world.tables.dofs[PULL, dof] - world.tables.dofs[SAG, dof] * world.v[dof] for world in (driven, one_off)]
+    torques = [
+        world.tables.dofs[PULL, dof] - world.tables.dofs[SAG, dof] * world.v[dof]
+        for world in (driven, one_off)
+    ]
     assert abs(torques[0]) > 1.0
     assert torques[1] == 0.0
     assert driven.drive_torques[knee] == pytest.approx(torques[0])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A joint that comes to its limit fast hits it: an impact with a time and a law of its own, not something a smooth step does."""
 
 import numpy as np
@@ -9,7 +10,11 @@ from humanoid_dynamics.simulation.world import World
 
 LIMIT = 0.5
 INERTIA = '<inertia ixx="0.04" iyy="0.05" izz="0.06" ixy="0" ixz="0" iyz="0"/>'
-BODY = '<link name="{0}"><inertial><origin xyz="{2} 0 {3}"/><mass value="{1}"/>' + INERTIA + "</inertial></link>"
+BODY = (
+    '<link name="{0}"><inertial><origin xyz="{2} 0 {3}"/><mass value="{1}"/>'
+    + INERTIA
+    + "</inertial></link>"
+)
 JOINT = (
     '<joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>'
     f'<limit lower="-{LIMIT}" upper="{LIMIT}" effort="9" velocity="9"/></joint>'
@@ -24,12 +29,16 @@ def throw(offset, speed, angle=0.0, compiled=None, audit=True):
     robot = hd.load_robot(f'<robot name="pair">{text}{JOINT}</robot>', root="free_flyer")
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     q[-1], v[-1], v[3:5] = angle, speed, (3.0, -2.0)
-    return World(robot, Setup(gravity=(0.0, 0.0, 0.0), compiled=compiled, audit=audit), hd.State(q, v))
+    return World(
+        robot, Setup(gravity=(0.0, 0.0, 0.0), compiled=compiled, audit=audit), hd.State(q, v)
+    )
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("speed", [12.0, -40.0, 2.0])
-def test_a_joint_stops_at_its_limit_when_it_is_there_and_momentum_and_energy_are_kept(speed, compiled):
+def test_a_joint_stops_at_its_limit_when_it_is_there_and_momentum_and_energy_are_kept(
+    speed, compiled
+):
     world = throw(0.3, speed, compiled=compiled)
     impacts, worst = 0, 0.0
     for _ in range(int(1.2 * LIMIT / abs(speed) / 1e-3)):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connections that the tree keeps anyway, such as a point on the axis of a hinge joined to its parent: they change nothing."""
 
 import numpy as np
@@ -26,11 +27,24 @@ def join(robot, joint, ends, kind, off=0.0):
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     index = next(one.index for one in robot.joints if one.name == joint)
-    S = pin.computeJointJacobian(robot.model, robot.data(), robot.posture, index)[3:, robot.model.joints[index].idx_v]
-    X = data.oMi[index] * pin.SE3(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), S).matrix(), 0.05 * S)
+    S = pin.computeJointJacobian(robot.model, robot.data(), robot.posture, index)[
+        3:, robot.model.joints[index].idx_v
+    ]
+    X = data.oMi[index] * pin.SE3(
+        pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), S).matrix(), 0.05 * S
+    )
     X = X * pin.SE3(np.eye(3), np.array([off, 0.0, 0.0]))
-    first, second = (pin.SE3.Identity() if link == "world" else data.oMf[robot.link_frame(link)] for link in ends)
-    return LoopClosure(name=f"{joint}.{kind}", kind=kind, link_a=ends[0], X_LA=first.actInv(X), link_b=ends[1], X_LB=second.actInv(X))
+    first, second = (
+        pin.SE3.Identity() if link == "world" else data.oMf[robot.link_frame(link)] for link in ends
+    )
+    return LoopClosure(
+        name=f"{joint}.{kind}",
+        kind=kind,
+        link_a=ends[0],
+        X_LA=first.actInv(X),
+        link_b=ends[1],
+        X_LB=second.actInv(X),
+    )
 
 
 def write_chain(folder, length, mass):
@@ -42,7 +56,9 @@ def write_chain(folder, length, mass):
         f'<child link="l{k}"/><axis xyz="0 0.6 0.8"/></joint>'
         for k in (1, 2, 3)
     ]
-    (folder / "chain.urdf").write_text(f'<robot name="chain"><link name="l0"/>{"".join(parts)}</robot>')
+    (folder / "chain.urdf").write_text(
+        f'<robot name="chain"><link name="l0"/>{"".join(parts)}</robot>'
+    )
     return hd.load_robot(folder / "chain.urdf", root="fixed")
 
 
@@ -60,7 +76,9 @@ def run_beside_a_free_one(robot, loops, compiled, steps=60):
         reports = [world.step(1e-3) for world in worlds]
         assert [report.status for report in reports] == ["OK", "OK"]
     held, free = worlds
-    np.testing.assert_allclose(held.q, free.q, atol=1e-4 * np.abs(free.v).max())  # loops step in parts, which is more exact
+    np.testing.assert_allclose(
+        held.q, free.q, atol=1e-4 * np.abs(free.v).max()
+    )  # loops step in parts, which is more exact
     assert abs(held.books.work["loops"]) < 1e-9
     assert np.abs(held.lam).max() < 1e-6
     held.apply([Cut(loop.name) for loop in loops])
@@ -82,7 +100,9 @@ def test_a_ball_joint_around_a_hip_of_three_hinges_changes_nothing():
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     X, links = data.oMi[robot.model.getJointId("left_hip_pitch")], ("pelvis", "left_thigh")
     places = [data.oMf[robot.link_frame(link)].actInv(X) for link in links]
-    run_beside_a_free_one(robot, [LoopClosure("hip", "spherical", links[0], places[0], links[1], places[1])], True)
+    run_beside_a_free_one(
+        robot, [LoopClosure("hip", "spherical", links[0], places[0], links[1], places[1])], True
+    )
 
 
 @pytest.mark.parametrize(("length", "mass"), [(5e-3, 1e-4), (0.5, 2.0), (20.0, 500.0)])
@@ -118,16 +138,28 @@ def test_a_point_beside_the_axis_holds_the_hinge():
     robot = hd.load_robot("human28")
     world = World(robot, Setup())
     world.set_velocity(np.random.default_rng(0).normal(size=robot.nv))
-    world.apply([Connect(join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical", 1e-3))])
+    world.apply(
+        [Connect(join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical", 1e-3))]
+    )
     assert abs(world.v[robot.coordinates.index("left_knee")]) < 1e-9
 
 
 def test_forward_dynamics_and_mobility_do_not_count_it():
     robot = hd.load_robot("human28")
-    mechanism = Mechanism(robot, [build_loop(robot, join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical"))])
-    q, v, tau = robot.posture, np.random.default_rng(0).normal(size=robot.nv), np.zeros(len(mechanism.actuated))
+    mechanism = Mechanism(
+        robot,
+        [build_loop(robot, join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical"))],
+    )
+    q, v, tau = (
+        robot.posture,
+        np.random.default_rng(0).normal(size=robot.nv),
+        np.zeros(len(mechanism.actuated)),
+    )
     free = solve_forward(Mechanism(robot, []), q, v, tau)
-    for answer in (solve_forward(mechanism, q, v, tau), CompiledForward(mechanism).solve(q, v, tau)):
+    for answer in (
+        solve_forward(mechanism, q, v, tau),
+        CompiledForward(mechanism).solve(q, v, tau),
+    ):
         np.testing.assert_allclose(answer.a, free.a, atol=1e-9)
         assert np.abs(answer.lam).max() < 1e-5
     report = report_mobility(robot, q, mechanism)
@@ -149,9 +181,14 @@ def test_the_audit_sees_momentum_that_a_loop_makes_out_of_nothing():
     robot = hd.load_robot("human28")
     world = World(robot, Setup(compiled=False))
     world.set_velocity(np.random.default_rng(0).normal(size=robot.nv))
-    loop, constraints = join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical"), world.mechanism.constraints
+    loop, constraints = (
+        join(robot, "left_knee", ("left_shank", "left_thigh"), "spherical"),
+        world.mechanism.constraints,
+    )
     constraints._find_least = lambda block: np.zeros(len(block.labels))
     world.apply([Connect(loop)])
     reports = [world.step(1e-3) for _ in range(20)]
     assert max(report.momentum for report in reports) > 1.0
-    assert any("momentum error" in report.reason for report in reports if report.status == "UNBALANCED")
+    assert any(
+        "momentum error" in report.reason for report in reports if report.status == "UNBALANCED"
+    )

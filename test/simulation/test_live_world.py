@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world driven from outside: what its surfaces feel, and commands that are none."""
 
 import numpy as np
@@ -32,9 +33,13 @@ def test_surfaces_feel_the_forces_on_their_points(compiled):
     pin.framesForwardKinematics(robot.model, data, live.world.q)
     for name in robot.stance:
         X = data.oMf[robot.surface(name).frame]
-        points = [point for point in live.world.contact_forces() if point.point.startswith(f"{name}.")]
+        points = [
+            point for point in live.world.contact_forces() if point.point.startswith(f"{name}.")
+        ]
         force = sum((point.force for point in points), np.zeros(3))
-        moment = sum((np.cross(point.place - X.translation, point.force) for point in points), np.zeros(3))
+        moment = sum(
+            (np.cross(point.place - X.translation, point.force) for point in points), np.zeros(3)
+        )
         np.testing.assert_allclose(X.rotation @ felt[name].force, force, atol=1e-9)
         np.testing.assert_allclose(X.rotation @ felt[name].moment, moment, atol=1e-9)
         assert force[2] > 100.0
@@ -56,7 +61,10 @@ def test_it_stands_still_until_a_command_that_is_not_zero():
     assert not live.begun
 
 
-@pytest.mark.parametrize(("names", "effort"), [(["wing"], [1.0]), (["neck_yaw"], [np.nan]), (["neck_yaw"], [1.0, 2.0]), ([], [])])
+@pytest.mark.parametrize(
+    ("names", "effort"),
+    [(["wing"], [1.0]), (["neck_yaw"], [np.nan]), (["neck_yaw"], [1.0, 2.0]), ([], [])],
+)
 def test_commands_that_are_none_are_refused_with_the_reason(names, effort):
     live = LiveWorld.of_robot(hd.load_robot("human28"))
     assert not live.command(names, np.array(effort))
@@ -83,7 +91,9 @@ def test_once_warm_nothing_is_compiled_any_more(contact):
     compile_step.cache_clear()
     compile_kernel.cache_clear()
     robot = hd.load_robot("human28")
-    live = LiveWorld(lambda: World(robot, Setup(terrain=(build_plane(),), compiled=True, contact=contact)))
+    live = LiveWorld(
+        lambda: World(robot, Setup(terrain=(build_plane(),), compiled=True, contact=contact))
+    )
     live.warm_up()
     tau = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv)).tau
     live.command(robot.actuated, tau)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows, errors and basis of closed loops by kernels are those of the constraints themselves."""
 
 import numpy as np
@@ -32,7 +33,10 @@ def stand(robot, blocks):
     constraints, q = ConstraintSet.of(robot, blocks), np.array(robot.posture)
     q = pin.integrate(robot.model, q, 0.4 * np.random.default_rng(1).normal(size=robot.nv))
     tree = list_joints(robot.model), list_parents(robot.model)
-    both = BranchTerms(Kinematics(robot), constraints, tree, PLAIN), Terms(Kinematics(robot), constraints)
+    both = (
+        BranchTerms(Kinematics(robot), constraints, tree, PLAIN),
+        Terms(Kinematics(robot), constraints),
+    )
     for terms in both:
         terms.evaluate(q)
         terms.hold(q)
@@ -42,14 +46,21 @@ def stand(robot, blocks):
 @pytest.mark.parametrize("other", ["right_hand", "world"])
 @pytest.mark.parametrize("kind", ROWS)
 def test_rows_and_errors_are_those_of_the_loops(human, kind, other):
-    kernels, arrays = stand(human, [tie(human, kind, other=other), tie(human, "spherical", other="torso", name="second")])
+    kernels, arrays = stand(
+        human,
+        [tie(human, kind, other=other), tie(human, "spherical", other="torso", name="second")],
+    )
     np.testing.assert_allclose(kernels.rows, arrays.rows, atol=1e-14)
     for found, expected in zip(kernels.find_error(), arrays.find_error(), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
 def test_the_basis_spans_the_rows_and_multipliers_make_what_is_held(human):
-    blocks = [tie(human, "revolute"), tie(human, "spherical", name="again"), tie(human, "spherical", other="world", name="hook")]
+    blocks = [
+        tie(human, "revolute"),
+        tie(human, "spherical", name="again"),
+        tie(human, "spherical", other="world", name="hook"),
+    ]
     kernels, arrays = stand(human, blocks)
     assert kernels.Q.shape == arrays.Q.shape == (human.nv, 8)
     np.testing.assert_allclose(kernels.Q.T @ kernels.Q, np.eye(8), atol=1e-14)
@@ -58,7 +69,9 @@ def test_the_basis_spans_the_rows_and_multipliers_make_what_is_held(human):
     held = np.linspace(-1.0, 1.0, 8)
     np.testing.assert_allclose(rows @ kernels.multipliers(held), kernels.Q @ held, atol=1e-12)
     error = kernels.rows @ np.linspace(0.0, 1e-3, human.nv)
-    np.testing.assert_allclose(kernels.rows @ kernels.velocity(kernels.closing(error)), -error, atol=1e-14)
+    np.testing.assert_allclose(
+        kernels.rows @ kernels.velocity(kernels.closing(error)), -error, atol=1e-14
+    )
 
 
 def test_other_rows_and_changes_of_structure_are_taken_over(human):
@@ -84,11 +97,17 @@ def test_the_row_of_a_speck_hides_none_of_a_block():
     """Two hooks a hair apart hold a block against turns about them, weakly beside what holds a speck on it."""
     robot = hd.load_robot(SPECK)
     hooks = [pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])) for x in (0.0, 1e-4)]
-    loops = [LoopClosure(f"hook{i}", "spherical", "block", X, "world", X) for i, X in enumerate(hooks)]
-    loops.append(LoopClosure("catch", "spherical", "speck", pin.SE3.Identity(), "block", pin.SE3.Identity()))
+    loops = [
+        LoopClosure(f"hook{i}", "spherical", "block", X, "world", X) for i, X in enumerate(hooks)
+    ]
+    loops.append(
+        LoopClosure("catch", "spherical", "speck", pin.SE3.Identity(), "block", pin.SE3.Identity())
+    )
     for terms in stand(robot, [build_loop(robot, loop) for loop in loops]):
         held = terms.restrain(terms.whiten(terms.rows.T))
         assert terms.Q.shape == (7, 6)
         np.testing.assert_allclose(held, 0.0, atol=1e-10)
         error = terms.rows @ np.linspace(0.0, 1e-4, 7)
-        np.testing.assert_allclose(terms.rows @ terms.velocity(terms.closing(error)), -error, atol=1e-12)
+        np.testing.assert_allclose(
+            terms.rows @ terms.velocity(terms.closing(error)), -error, atol=1e-12
+        )

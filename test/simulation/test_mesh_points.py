@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Meshes touch with few of their corners, and nothing of them lies deeper than these."""
 
 from dataclasses import replace
@@ -13,13 +14,29 @@ from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.simulation.contacts.clusters import Looking, find_clusters
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.detection import Detector
-from humanoid_dynamics.simulation.contacts.hull_points import FAITHFUL, TOGETHER, choose_corners, order_nearby
+from humanoid_dynamics.simulation.contacts.hull_points import (
+    FAITHFUL,
+    TOGETHER,
+    choose_corners,
+    order_nearby,
+)
 from humanoid_dynamics.simulation.contacts.point_table import bind_points
 from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane, build_terrain
 from humanoid_dynamics.simulation.contacts.thresholds import REACH
 from humanoid_dynamics.simulation.contacts.touch_points import list_body_points
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.steps.rows import COUNT, DOF_ROWS, DT, N_GAP, N_PLACE, N_POINT, SLOWEST, V_MIDDLE, WITHIN, V
+from humanoid_dynamics.simulation.steps.rows import (
+    COUNT,
+    DOF_ROWS,
+    DT,
+    N_GAP,
+    N_PLACE,
+    N_POINT,
+    SLOWEST,
+    V_MIDDLE,
+    WITHIN,
+    V,
+)
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.world import World
 
@@ -63,7 +80,9 @@ def test_no_vertex_sticks_out_of_the_corners_that_stand_for_a_mesh(sizes):
     assert len(corners) < 0.2 * len(vertices)
 
 
-@pytest.mark.parametrize("flat", [(1.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1e-7)])
+@pytest.mark.parametrize(
+    "flat", [(1.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1e-7)]
+)
 def test_meshes_that_are_flat_or_a_line_or_a_point_have_corners_too(flat):
     vertices = egg((0.1, 0.1, 0.1), 300) * np.array(flat) + 0.3
     corners = vertices[choose_corners(vertices, NOTHING)]
@@ -85,8 +104,14 @@ def test_links_of_robots_are_nowhere_lower_than_their_points(name):
     points = list_body_points(robot)
     for link in {point.link for point in points}:
         own = [point for point in points if point.link == link]
-        reached = np.max([point.p_L @ DOWN.T + point.radius for point in own if not point.axis.any()], axis=0)
-        vertices = [shape_points(shape, UP, None) for shape in robot.solids.get(link, ()) if shape.kind == "mesh"]
+        reached = np.max(
+            [point.p_L @ DOWN.T + point.radius for point in own if not point.axis.any()], axis=0
+        )
+        vertices = [
+            shape_points(shape, UP, None)
+            for shape in robot.solids.get(link, ())
+            if shape.kind == "mesh"
+        ]
         for cloud in vertices:
             if len(cloud):
                 assert ((cloud @ DOWN.T).max(axis=0) - reached).max() < 1.2 * FAITHFUL + 5e-4
@@ -97,13 +122,18 @@ def test_points_that_follow_one_another_lie_together():
     order = order_nearby(points)
     assert sorted(order) == list(range(240))
     parts = [points[order[k : k + TOGETHER]] for k in range(0, 240, TOGETHER)]
-    assert np.mean([np.ptp(part, axis=0).max() for part in parts]) < 0.4 * np.ptp(points, axis=0).max()
+    assert (
+        np.mean([np.ptp(part, axis=0).max() for part in parts]) < 0.4 * np.ptp(points, axis=0).max()
+    )
 
 
 def test_points_of_a_shape_lie_together_whatever_they_are_called():
     robot = load("human28")
     points = list_body_points(robot)
-    named, numbered = (bind_points(robot, some) for some in (points, [replace(point, name=f"p{k}") for k, point in enumerate(points)]))
+    named, numbered = (
+        bind_points(robot, some)
+        for some in (points, [replace(point, name=f"p{k}") for k, point in enumerate(points)])
+    )
     assert len(find_clusters(named).first) > 10
     for ours, theirs in zip(find_clusters(named), find_clusters(numbered), strict=True):
         assert ours == pytest.approx(theirs)
@@ -123,7 +153,11 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
     """However fast a robot flies and turns low over it: whatever is spared is of clusters that cannot get there."""
     robot, rng = load("human28"), np.random.default_rng(seed)
     table, dt = bind_points(robot, list_body_points(robot)), float(rng.choice([1e-3, 1e-2]))
-    terrain = build_terrain((build_plane(),) if ground == "plane" else (build_plane(), build_box((0.3, 0.3, 0.1), (0.2, 0.0, 0.05))))
+    terrain = build_terrain(
+        (build_plane(),)
+        if ground == "plane"
+        else (build_plane(), build_box((0.3, 0.3, 0.1), (0.2, 0.0, 0.05)))
+    )
     detector, data = Detector(table, terrain), robot.data()
     assert len(find_clusters(table).first) > 10
     q = np.array(robot.posture)
@@ -135,7 +169,9 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
     poses = np.array([[*X.rotation.T.ravel(), *X.translation] for X in data.oMi])
     near = detector.find(poses, data.J, Looking(30.0 * dt, dofs, dt, np.zeros(len(table))))
     found = set(near.point.tolist())
-    every = Unscreened(table, terrain).find(poses, data.J, Looking(30.0 * dt, dofs, dt, np.zeros(len(table))))
+    every = Unscreened(table, terrain).find(
+        poses, data.J, Looking(30.0 * dt, dofs, dt, np.zeros(len(table)))
+    )
     arrives = every.gap + dt * (every.J[0] @ dofs[V_MIDDLE])
     tables = Tables(robot, table, terrain, (), None)
     tables.dofs[:] = dofs
@@ -152,8 +188,12 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
     assert plain & set(index.tolist()) == plain & found
     both = {point: k for k, point in enumerate(near.point.tolist())}
     assert kernel[:, N_GAP] == pytest.approx(near.gap[[both[point] for point in index]], abs=1e-12)
-    assert kernel[:, N_PLACE : N_PLACE + 3] == pytest.approx(near.place[[both[point] for point in index]], abs=1e-12)
-    assert {int(point) for point, arrival in zip(every.point, arrives, strict=True) if arrival < REACH} <= found
+    assert kernel[:, N_PLACE : N_PLACE + 3] == pytest.approx(
+        near.place[[both[point] for point in index]], abs=1e-12
+    )
+    assert {
+        int(point) for point, arrival in zip(every.point, arrives, strict=True) if arrival < REACH
+    } <= found
     assert found <= set(every.point.tolist())
 
 
@@ -161,10 +201,18 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
 def test_an_egg_rests_on_few_of_its_corners_with_kernels_and_arrays_alike(tmp_path, ground):
     robot = write_egg(tmp_path, (0.12, 0.1, 0.08))
     q = np.array([0.0, 0.0, 0.3, *pin.Quaternion(pin.exp3(np.array([0.4, 1.9, 0.2]))).coeffs()])
-    terrain = (build_plane(),) if ground == "plane" else (build_box((2.0, 2.0, 1.0), (0.0, 0.0, -0.5)), build_plane(-0.2))
+    terrain = (
+        (build_plane(),)
+        if ground == "plane"
+        else (build_box((2.0, 2.0, 1.0), (0.0, 0.0, -0.5)), build_plane(-0.2))
+    )
     ends = []
     for compiled in (True, False):
-        world = World(robot, Setup(terrain=terrain, points="body", compiled=compiled), hd.State(q, np.zeros(6)))
+        world = World(
+            robot,
+            Setup(terrain=terrain, points="body", compiled=compiled),
+            hd.State(q, np.zeros(6)),
+        )
         for _ in range(600):
             report = world.step(1e-3)
             assert report.status == "OK", report.reason

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The audit of momentum and of impacts: it passes where the physics is right, in every way a step is taken, and fails where it is not."""
 
 from dataclasses import replace
@@ -26,7 +27,10 @@ from humanoid_dynamics.simulation.steps.tables import list_parents
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect, Cut
 
-LIMBS = "".join(write_link(name, mass, (0.02, 0.03, 0.01), (0.0, 0.02, -0.2)) for name, mass in (("upper", 2.0), ("lower", 1.0)))
+LIMBS = "".join(
+    write_link(name, mass, (0.02, 0.03, 0.01), (0.0, 0.02, -0.2))
+    for name, mass in (("upper", 2.0), ("lower", 1.0))
+)
 ARM = f"""<robot name="arm"><link name="base"/>{LIMBS}
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
 <limit lower="-3" upper="3" effort="50" velocity="20"/><dynamics damping="0.1"/></joint>
@@ -38,7 +42,11 @@ TIP = TouchPoint("tip", "lower", np.array([0.0, 0.0, -0.4]), 0.02, 0.4, 0.3)
 def build_arm(terrain=(), **options):
     """Return an arm on a base that does not move, which swings down."""
     arm = hd.load_robot(ARM, root="fixed")
-    world = World(arm, Setup(terrain=terrain, points=(TIP,), **{"compiled": False, **options}), hd.State([1.0, 0.6, 0.8], [-1.0, 2.0]))
+    world = World(
+        arm,
+        Setup(terrain=terrain, points=(TIP,), **{"compiled": False, **options}),
+        hd.State([1.0, 0.6, 0.8], [-1.0, 2.0]),
+    )
     world.push("lower", (3.0, -1.0, 2.0), 0.05)
     return world
 
@@ -70,7 +78,11 @@ def failed(summary, world):
 def drop(e=0.5, **options):
     ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, e)
     setup = Setup(terrain=(build_plane(),), points=(ball,), compiled=False, **options)
-    return World(build_body(2.0, (0.01, 0.01, 0.01)), setup, build_state(z=0.12, v=(0.5, 0.0, -1.0, 0.0, 2.0, 0.0)))
+    return World(
+        build_body(2.0, (0.01, 0.01, 0.01)),
+        setup,
+        build_state(z=0.12, v=(0.5, 0.0, -1.0, 0.0, 2.0, 0.0)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +95,14 @@ def drop(e=0.5, **options):
         {"compiled": True, "hooked": True},
         {"compiled": True, "contact": "paper"},
     ],
-    ids=["arrays, calm", "arrays", "arrays, rigid", "compiled", "compiled, by phases", "compiled, rigid"],
+    ids=[
+        "arrays, calm",
+        "arrays",
+        "arrays, rigid",
+        "compiled",
+        "compiled, by phases",
+        "compiled, rigid",
+    ],
 )
 def test_impulses_of_contacts_and_gravity_explain_the_momentum_of_every_step(human, options):
     world = build(human, **options)
@@ -100,7 +119,9 @@ def test_a_push_and_a_hand_that_is_held_give_what_they_give(human):
     place = world.robot.data()
     pin.framesForwardKinematics(world.robot.model, place, world.q)
     hand = place.oMf[world.robot.model.getFrameId("left_hand")]
-    world.apply([Connect(LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", hand))])
+    world.apply(
+        [Connect(LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", hand))]
+    )
     world.push("torso", (60.0, 0.0, 20.0), 0.02)
     summary = run(world, 60)
     assert summary.momentum < 2e-4
@@ -137,7 +158,9 @@ def test_an_arm_in_a_loop_and_at_its_limit_is_explained():
     world = build_arm()
     place = world.robot.data()
     pin.framesForwardKinematics(world.robot.model, place, world.q)
-    X_WB = pin.SE3(np.eye(3), place.oMf[world.robot.model.getFrameId("lower")].act(np.array([0.0, 0.0, -0.4])))
+    X_WB = pin.SE3(
+        np.eye(3), place.oMf[world.robot.model.getFrameId("lower")].act(np.array([0.0, 0.0, -0.4]))
+    )
     tip = pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.4]))
     world.apply([Connect(LoopClosure("grip", "spherical", "lower", tip, "world", X_WB))])
     summary = run(world, 30)
@@ -154,7 +177,10 @@ def test_an_arm_in_a_loop_and_at_its_limit_is_explained():
 @pytest.mark.parametrize("joint", [0, 1])
 def test_a_velocity_of_an_arm_that_comes_from_nowhere_fails_the_audit(joint, options):
     world = build_arm(**options)
-    world.add_hook("after_step", lambda world: world._stepper.v.__setitem__(joint, 1.001 * world._stepper.v[joint]))
+    world.add_hook(
+        "after_step",
+        lambda world: world._stepper.v.__setitem__(joint, 1.001 * world._stepper.v[joint]),
+    )
     assert {"momentum error", "angular momentum error"} & failed(run(world, 100), world)
 
 
@@ -163,7 +189,11 @@ def test_forces_on_an_arm_that_are_told_wrong_fail_the_audit(compiled, monkeypat
     world = build_arm((build_plane(-0.5),), compiled=compiled)
     kind = type(world._stepper.engine.contacts)
     told = kind.touching.fget
-    monkeypatch.setattr(kind, "touching", property(lambda contacts: told(contacts)._replace(impulse=1.1 * told(contacts).impulse)))
+    monkeypatch.setattr(
+        kind,
+        "touching",
+        property(lambda contacts: told(contacts)._replace(impulse=1.1 * told(contacts).impulse)),
+    )
     assert "angular momentum error" in failed(run(world, 500), world)
 
 
@@ -174,7 +204,9 @@ def tie_hand(human):
     place = world.robot.data()
     pin.framesForwardKinematics(world.robot.model, place, world.q)
     hand = place.oMf[world.robot.model.getFrameId("left_hand")]
-    world.apply([Connect(LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", hand))])
+    world.apply(
+        [Connect(LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", hand))]
+    )
     return world
 
 
@@ -200,15 +232,24 @@ def test_forces_of_loops_that_are_told_wrong_fail_the_audit(human, monkeypatch):
 
 def test_a_velocity_that_comes_from_nowhere_fails_the_audit(human):
     world = build(human)
-    world.add_hook("after_integrate", lambda world: world._stepper.v.__setitem__(0, world._stepper.v[0] + 1e-4))
+    world.add_hook(
+        "after_integrate", lambda world: world._stepper.v.__setitem__(0, world._stepper.v[0] + 1e-4)
+    )
     summary = run(world, 20)
     assert summary.momentum == pytest.approx(1e-4 * human.mass, rel=0.01)
     assert "momentum error" in failed(summary, world)
 
 
 def test_a_spin_that_comes_from_nowhere_fails_the_audit():
-    world = World(build_body(2.0, (0.1, 0.2, 0.25)), Setup(gravity=(0.0, 0.0, 0.0)), build_state(v=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
-    world.add_hook("after_integrate", lambda world: world._stepper.v.__setitem__(3, 0.999 * world._stepper.v[3]))
+    world = World(
+        build_body(2.0, (0.1, 0.2, 0.25)),
+        Setup(gravity=(0.0, 0.0, 0.0)),
+        build_state(v=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)),
+    )
+    world.add_hook(
+        "after_integrate",
+        lambda world: world._stepper.v.__setitem__(3, 0.999 * world._stepper.v[3]),
+    )
     summary = run(world, 20)
     assert summary.momentum < 1e-12
     assert {"angular momentum error", "energy error"} <= failed(summary, world)
@@ -241,7 +282,9 @@ def test_an_impact_that_bounces_more_than_its_law_fails_the_audit(monkeypatch):
     right = friction.find_rebound
 
     def wrong(law, rows, G, before, e, *, kinetic):
-        return right(law, rows, G, before, 4.0 * e, kinetic=np.inf)._replace(wanted=right(law, rows, G, before, e, kinetic=kinetic).wanted)
+        return right(law, rows, G, before, 4.0 * e, kinetic=np.inf)._replace(
+            wanted=right(law, rows, G, before, e, kinetic=kinetic).wanted
+        )
 
     monkeypatch.setattr(friction, "find_rebound", wrong)
     world = drop()
@@ -253,7 +296,9 @@ def test_an_impact_that_bounces_more_than_its_law_fails_the_audit(monkeypatch):
 
 def test_nothing_is_measured_without_an_audit(human, monkeypatch):
     world = build(human, audit=False)
-    monkeypatch.setattr(type(world._stepper.engine), "measure_motion", lambda *_: pytest.fail("was measured"))
+    monkeypatch.setattr(
+        type(world._stepper.engine), "measure_motion", lambda *_: pytest.fail("was measured")
+    )
     summary = run(world, 5)
     assert world.tables.numbers[AUDIT] == 0.0
     assert (summary.momentum, summary.spin) == (0.0, 0.0)
@@ -264,9 +309,20 @@ def test_nothing_is_measured_without_an_audit(human, monkeypatch):
 def thrown():
     """Return how a ball of 3 kg hits a figure that stands stiffly, with an audit and without."""
     figure = {"robot": "human28", "points": "body", "drive": {"kp": 3000, "kd": 60}}
-    ball = {"mass": 3, "ball": 0.1, "xyz": [0.21, 0, 1.2], "velocity": [-5, 0, 0, 0, 0, 0], "restitution": 0.3}
-    scene = read_scene({"figures": {"h": figure}, "objects": {"b": ball}, "terrain": [{"plane": {}}]})
-    worlds = [build_world(replace(scene, setup=replace(scene.setup, audit=audit))) for audit in (True, False)]
+    ball = {
+        "mass": 3,
+        "ball": 0.1,
+        "xyz": [0.21, 0, 1.2],
+        "velocity": [-5, 0, 0, 0, 0, 0],
+        "restitution": 0.3,
+    }
+    scene = read_scene(
+        {"figures": {"h": figure}, "objects": {"b": ball}, "terrain": [{"plane": {}}]}
+    )
+    worlds = [
+        build_world(replace(scene, setup=replace(scene.setup, audit=audit)))
+        for audit in (True, False)
+    ]
     return worlds, [[world.step(1e-3) for _ in range(12)] for world in worlds]
 
 
@@ -285,7 +341,13 @@ def test_without_an_audit_an_impact_is_taken_in_the_same_halves(thrown):
 
 def test_books_tell_what_gravity_and_impulses_leave():
     rng = np.random.default_rng(1)
-    books, numbers, mass, gravity, dt = Books(0.0), np.zeros(NUMBERS), 3.0, np.array([0.1, 0.2, -9.81]), 0.01
+    books, numbers, mass, gravity, dt = (
+        Books(0.0),
+        np.zeros(NUMBERS),
+        3.0,
+        np.array([0.1, 0.2, -9.81]),
+        0.01,
+    )
     first, motion, impulse = rng.normal(size=(3, 9))
     books.begin_motion(mass, gravity, first)
     books.give(impulse[:6])
@@ -293,7 +355,13 @@ def test_books_tell_what_gravity_and_impulses_leave():
     books.report_motion(numbers)
     middle, com = first[6:] + 0.5 * dt * first[:3], motion[6:] / mass
     linear = motion[:3] - first[:3] - impulse[:3] - dt * mass * gravity
-    spin = motion[3:6] - first[3:6] - impulse[3:6] - dt * np.cross(middle, gravity) - np.cross(com, linear)
+    spin = (
+        motion[3:6]
+        - first[3:6]
+        - impulse[3:6]
+        - dt * np.cross(middle, gravity)
+        - np.cross(com, linear)
+    )
     np.testing.assert_allclose(books.leaked, np.concatenate((linear, spin)), atol=1e-14)
     assert numbers[MOMENTUM] == pytest.approx(np.linalg.norm(linear))
     assert numbers[SPIN] == pytest.approx(np.linalg.norm(spin))
@@ -306,19 +374,33 @@ def test_motion_of_sweeps_is_that_of_the_library(human):
     q, v = pin.integrate(model, human.posture, rng.normal(size=model.nv)), rng.normal(size=model.nv)
     motion, data = np.zeros(9), model.createData()
     measure_motion(tuple(list_bodies(model, list_parents(model))), q, v, motion)
-    np.testing.assert_allclose(motion[:6], measure_momentum(model, data, q, v), rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(motion[6:], human.mass * pin.centerOfMass(model, data, q), rtol=1e-12)
+    np.testing.assert_allclose(
+        motion[:6], measure_momentum(model, data, q, v), rtol=1e-11, atol=1e-11
+    )
+    np.testing.assert_allclose(
+        motion[6:], human.mass * pin.centerOfMass(model, data, q), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_body_that_floats_beside_one_that_turns_fast_is_free_of_it(compiled):
     """Of a floating joint both bodies fly on as if alone: momentum and energy stay, however fast the upper one turns."""
-    links = "".join(write_link(name, 1.0, (0.01, 0.02, 0.01), (0.0, 0.0, 0.0)) for name in ("stick", "stone"))
-    joint = '<joint name="loose" type="floating"><parent link="stick"/><child link="stone"/></joint>'
+    links = "".join(
+        write_link(name, 1.0, (0.01, 0.02, 0.01), (0.0, 0.0, 0.0)) for name in ("stick", "stone")
+    )
+    joint = (
+        '<joint name="loose" type="floating"><parent link="stick"/><child link="stone"/></joint>'
+    )
     robot = hd.load_robot(f'<robot name="two">{links}{joint}</robot>', root="free_flyer")
-    q, v = pin.neutral(robot.model), np.array([0.5, -1.4, -0.5, -9.9, -2.2, -0.8, -0.2, 0.7, -0.6, 9.3, 2.9, 0.4])
+    q, v = (
+        pin.neutral(robot.model),
+        np.array([0.5, -1.4, -0.5, -9.9, -2.2, -0.8, -0.2, 0.7, -0.6, 9.3, 2.9, 0.4]),
+    )
     q[7:10] = 0.15, -0.9, 0.0
-    world, before = World(robot, Setup(points=(), compiled=compiled), hd.State(q, v)), momentum(robot, q, v)
+    world, before = (
+        World(robot, Setup(points=(), compiled=compiled), hd.State(q, v)),
+        momentum(robot, q, v),
+    )
     for _ in range(100):
         assert world.step(1e-3).momentum < 1e-5
     state = world.state

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MuJoCo as an independent program: the same humanoid, the same drive law, the same push.
 
 Its contacts are soft and ours are rigid, so its are made stiff, which asks for steps of a quarter of a millisecond.  As shipped they
@@ -27,7 +28,13 @@ def build_model(robot):
     for tag in ("visual", "collision", "transmission", "gazebo", "mujoco"):
         for element in root.findall(f".//{tag}"):
             element.getparent().remove(element)
-    etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", balanceinertia="false", boundmass="0", fusestatic="true")
+    etree.SubElement(
+        etree.SubElement(root, "mujoco"),
+        "compiler",
+        balanceinertia="false",
+        boundmass="0",
+        fusestatic="true",
+    )
     spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     spec.option.timestep = DT / FINE
     spec.option.impratio = 10.0
@@ -35,7 +42,9 @@ def build_model(robot):
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     spec.worldbody.first_body().add_freejoint()
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], contype=1, conaffinity=0)
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], contype=1, conaffinity=0
+    )
     for name in FEET:
         surface = robot.surface(name)
         for corner in surface.vertices:
@@ -64,12 +73,18 @@ def run_mujoco(robot, seconds, push):
     base, load = [], []
     for k in range(round(seconds / DT * FINE)):
         t = k * DT / FINE
-        data.qfrc_applied[6:] = KP * (hold - data.qpos[7:] - DT / FINE * data.qvel[6:]) - KD * data.qvel[6:]
+        data.qfrc_applied[6:] = (
+            KP * (hold - data.qpos[7:] - DT / FINE * data.qvel[6:]) - KD * data.qvel[6:]
+        )
         data.xfrc_applied[torso, :3] = push if 0.3 - 1e-9 < t < 0.4 - 1e-9 else 0.0
         mujoco.mj_step(model, data)
         base.append(np.array(data.qpos[:3]))
         load.append(sum_forces(model, data))
-    return np.array(base)[FINE - 1 :: FINE], np.array(load)[FINE - 1 :: FINE], model.body_ipos[torso]
+    return (
+        np.array(base)[FINE - 1 :: FINE],
+        np.array(load)[FINE - 1 :: FINE],
+        model.body_ipos[torso],
+    )
 
 
 def sum_forces(model, data):
@@ -83,7 +98,12 @@ def sum_forces(model, data):
 def run_ours(robot, seconds, push, point):
     world = World(
         robot,
-        Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), drive=build_drive(robot, KP, KD), limits=False),
+        Setup(
+            terrain=(build_plane(),),
+            points=list_surface_points(robot, FEET),
+            drive=build_drive(robot, KP, KD),
+            limits=False,
+        ),
     )
     base, load = [], []
     for k in range(round(seconds / DT)):
@@ -95,7 +115,11 @@ def run_ours(robot, seconds, push, point):
     return np.array(base), np.array(load)
 
 
-@pytest.mark.parametrize("push", [(0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0)], ids=["standing", "forwards", "sideways"])
+@pytest.mark.parametrize(
+    "push",
+    [(0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0)],
+    ids=["standing", "forwards", "sideways"],
+)
 def test_pushed_humanoid_moves_as_in_mujoco(push):
     robot = hd.load_robot("human28")
     theirs, their_load, point = run_mujoco(robot, 1.0, push)
@@ -104,14 +128,23 @@ def test_pushed_humanoid_moves_as_in_mujoco(push):
     assert np.abs(ours - theirs).max() < 1e-4 + 0.04 * moved
     np.testing.assert_allclose(our_load[-1][2], their_load[-1][2], rtol=0.01)
     pushed = slice(300, 400)
-    np.testing.assert_allclose(our_load[pushed].mean(axis=0), their_load[pushed].mean(axis=0), atol=0.005 * robot.mass * 9.81)
+    np.testing.assert_allclose(
+        our_load[pushed].mean(axis=0),
+        their_load[pushed].mean(axis=0),
+        atol=0.005 * robot.mass * 9.81,
+    )
 
 
 def record_torques(robot, steps, push, point):
     """Torques of motors and drives of a figure that stands and is pushed, step by step."""
     world = World(
         robot,
-        Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), drive=build_drive(robot, KP, KD), limits=False),
+        Setup(
+            terrain=(build_plane(),),
+            points=list_surface_points(robot, FEET),
+            drive=build_drive(robot, KP, KD),
+            limits=False,
+        ),
     )
     torques = []
     for k in range(steps):
@@ -123,7 +156,10 @@ def record_torques(robot, steps, push, point):
 
 
 def replay_ours(robot, torques, push, point):
-    world = World(robot, Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), limits=False))
+    world = World(
+        robot,
+        Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), limits=False),
+    )
     poses, load = [], []
     for k, tau in enumerate(torques):
         if k == 100:
@@ -158,7 +194,11 @@ def replay_mujoco(robot, torques, push):
     return np.array(poses)[FINE - 1 :: FINE], np.array(load).reshape(-1, FINE, 3).mean(axis=1)
 
 
-@pytest.mark.parametrize("push", [(0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0)], ids=["standing", "forwards", "sideways"])
+@pytest.mark.parametrize(
+    "push",
+    [(0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0)],
+    ids=["standing", "forwards", "sideways"],
+)
 def test_same_torques_move_a_humanoid_as_in_mujoco(push):
     """No drive corrects anything: a figure under torques alone falls, and any difference grows tenfold in a tenth of a second."""
     robot = hd.load_robot("human28")
@@ -172,4 +212,6 @@ def test_same_torques_move_a_humanoid_as_in_mujoco(push):
     assert apart.max() < 5e-3
     assert apart[:, :3].max() < 3e-4
     assert apart[100:200, :3].max() < 0.05 * max(np.abs(ours - ours[0])[100:200, :3].max(), 2e-3)
-    np.testing.assert_allclose(our_load[100:].mean(axis=0), their_load[100:].mean(axis=0), atol=0.006 * robot.mass * 9.81)
+    np.testing.assert_allclose(
+        our_load[100:].mean(axis=0), their_load[100:].mean(axis=0), atol=0.006 * robot.mass * 9.81
+    )

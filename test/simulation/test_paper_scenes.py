@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenes of the papers with their numbers: grips, breaking swing, gait R1 by every rule, closed-loop legs."""
 
 from dataclasses import replace
@@ -57,9 +58,13 @@ def test_sv14_hands_as_far_apart_as_shoulders_are_singular_and_stay_symmetric():
     assert set(summary.statuses) == {"OK"}
     assert summary.closure < 1e-9
     assert np.isfinite(world.lam).all()
-    sides = [[world.q[world.robot.joint(f"figure/{side}_elbow").q.start] for side in ("left", "right")]]
+    sides = [
+        [world.q[world.robot.joint(f"figure/{side}_elbow").q.start] for side in ("left", "right")]
+    ]
     assert sides[0][0] == pytest.approx(sides[0][1], abs=1e-8)
-    assert world.q[world.robot.joint("figure/root_joint").q.start + 1] == pytest.approx(0.0, abs=1e-8)
+    assert world.q[world.robot.joint("figure/root_joint").q.start + 1] == pytest.approx(
+        0.0, abs=1e-8
+    )
 
 
 def test_sv_breaking_swing_breaks_where_a_thigh_leaves_the_plate():
@@ -69,7 +74,16 @@ def test_sv_breaking_swing_breaks_where_a_thigh_leaves_the_plate():
     apply = world.apply
 
     def watched(events):
-        seen.append((world.t, max(measure_watch(world, watch) for watch in scene.watches if watch.cut == events[0].name)))
+        seen.append(
+            (
+                world.t,
+                max(
+                    measure_watch(world, watch)
+                    for watch in scene.watches
+                    if watch.cut == events[0].name
+                ),
+            )
+        )
         return apply(events)
 
     world.apply = watched
@@ -91,10 +105,15 @@ def test_sv_breaking_swing_breaks_at_the_right_times_and_keeps_its_energy():
     assert abs(world.books.missing) < 1e-6 * abs(world.books.start)
     fine = replace(scene, dt=2.5e-4)
     finer = run_scene(fine, build_world(fine), 0.45)
-    assert [phase.t for phase in summary.phases] == pytest.approx([phase.t for phase in finer.phases], abs=1e-4)
+    assert [phase.t for phase in summary.phases] == pytest.approx(
+        [phase.t for phase in finer.phases], abs=1e-4
+    )
 
 
-MANY = [rule if rule == "minimum_torque" else pytest.param(rule, marks=pytest.mark.slow) for rule in STEP_RULES]
+MANY = [
+    rule if rule == "minimum_torque" else pytest.param(rule, marks=pytest.mark.slow)
+    for rule in STEP_RULES
+]
 
 
 @pytest.mark.parametrize("rule", MANY)
@@ -121,7 +140,11 @@ def test_closed_loop_legs_stand_from_a_path():
 
 @pytest.mark.parametrize(
     ("parameters", "said"),
-    [({"rle": "x"}, "Did you mean 'rule'"), ({"rule": "fastest"}, "gait.rule"), ({"rule": "[1"}, "parameters.rule")],
+    [
+        ({"rle": "x"}, "Did you mean 'rule'"),
+        ({"rule": "fastest"}, "gait.rule"),
+        ({"rule": "[1"}, "parameters.rule"),
+    ],
 )
 def test_parameters_with_mistakes(parameters, said):
     with pytest.raises(DescriptionError, match=said.replace(".", r"\.").replace("[", r"\[")):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step says of itself is the worst of all its parts, and not what the last one says."""
 
 import numpy as np
@@ -16,10 +17,16 @@ SIZE = (0.3, 0.2, 0.1)
 @pytest.mark.parametrize("compiled", [False, None])
 def test_depth_and_certificate_are_the_largest_of_all_parts_of_a_step(compiled):
     start = build_state(z=0.4, v=(0.5, 0.2, 0.0, 3.0, 2.0, 1.0))
-    world = World(build_crate(4.0, SIZE), Setup(terrain=(build_plane(),), points=list_corners(SIZE, 0.6), compiled=compiled), start)
+    world = World(
+        build_crate(4.0, SIZE),
+        Setup(terrain=(build_plane(),), points=list_corners(SIZE, 0.6), compiled=compiled),
+        start,
+    )
     recorder, parts = Recorder(world), []
     for moment in ("after_impact", "after_integrate"):
-        world.add_hook(moment, lambda world: parts.append(world.tables.numbers[[RESIDUAL, CONE, DEPTH]].copy()))
+        world.add_hook(
+            moment, lambda world: parts.append(world.tables.numbers[[RESIDUAL, CONE, DEPTH]].copy())
+        )
     hidden = 0
     for _ in range(1000):
         parts.clear()

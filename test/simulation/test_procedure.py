@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contact procedure of the dynamics filter [DF, sec. 4] in the world."""
 
 from dataclasses import replace
@@ -26,7 +27,9 @@ def plate(push, height=0.1, mass=1.0):
     J = np.zeros((12, 6))
     for k, (x, y) in enumerate(CORNERS):
         r = np.array([x, y, -height])
-        for row, axis in zip((k, 4 + k, 8 + k), ([0, 0, 1.0], [1.0, 0, 0], [0, 1.0, 0]), strict=True):
+        for row, axis in zip(
+            (k, 4 + k, 8 + k), ([0, 0, 1.0], [1.0, 0, 0], [0, 1.0, 0]), strict=True
+        ):
             J[row] = np.concatenate((axis, np.cross(r, axis)))
     M = np.diag([mass, mass, mass, 0.01, 0.01, 0.01])
     velocity = np.array([push, 0.0, -1.0, 0.0, 0.0, 0.0])
@@ -42,7 +45,9 @@ def test_df8_a_pressed_face_holds_in_one_solve():
 
 
 def test_df8_a_face_becomes_an_edge_where_the_centre_of_pressure_leaves_it():
-    problem, answer = plate(0.9, height=0.3)  # only friction far beyond its bound could keep it flat
+    problem, answer = plate(
+        0.9, height=0.3
+    )  # only friction far beyond its bound could keep it flat
     assert 1 < answer.rounds <= 4
     carrying = {tuple(CORNERS[k]) for k in np.flatnonzero(answer.p[:4] > 1e-9)}
     assert carrying == {(0.2, 0.05), (0.2, -0.05)}
@@ -71,7 +76,9 @@ def test_df8_pushed_figure_moves_as_under_coulomb_and_no_step_takes_more_than_fo
     for law in ("friction", "paper"):
         world = build_world(replace(scene, setup=replace(scene.setup, contact=law)))
         solves = []
-        world.add_hook("after_step", lambda world, solves=solves: solves.append(world.touching.answer.rounds))
+        world.add_hook(
+            "after_step", lambda world, solves=solves: solves.append(world.touching.answer.rounds)
+        )
         summary = run_scene(scene, world, 1.5)
         ends.append(world.q.copy())
         assert world.reason == ""
@@ -97,7 +104,9 @@ def test_df8_every_foot_is_pressed_inside_its_sole():
             if load > 1.0:
                 cop = sum(force.force[2] * force.place for force in mine) / load
                 frame = (
-                    world.mechanism.kinematics.data.oMi[human.model.frames[surface.frame].parentJoint]
+                    world.mechanism.kinematics.data.oMi[
+                        human.model.frames[surface.frame].parentJoint
+                    ]
                     * human.model.frames[surface.frame].placement
                 )
                 assert margin_inside(surface.vertices[:, :2], frame.actInv(cop)[:2]) > -1e-5
@@ -109,7 +118,10 @@ def test_df15_what_holds_beyond_friction_is_handed_to_coulomb_and_told():
     """A crate pushed harder than friction holds slides under both laws alike, and the law of the paper says why it does not hold."""
     ends, told = [], []
     for law in ("friction", "paper"):
-        corners = tuple(TouchPoint(f"sole.{k}", "body", np.array([*p, -0.1]), 0.0, 0.3) for k, p in enumerate(CORNERS))
+        corners = tuple(
+            TouchPoint(f"sole.{k}", "body", np.array([*p, -0.1]), 0.0, 0.3)
+            for k, p in enumerate(CORNERS)
+        )
         setup = Setup(terrain=(build_plane(),), points=corners, contact=law, compiled=False)
         world = World(build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(z=0.1))
         world.push("body", (9.0, 0.0, 0.0), 0.2)

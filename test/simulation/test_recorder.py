@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a recorder writes down: laws of wrenches, of energy and of momentum."""
 
 import numpy as np
@@ -18,7 +19,9 @@ def run(name, seconds, every=1):
     return world, recorder
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("pushed", 0.7), ("steps", 0.3), ("tipping_box", 0.3)])
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("pushed", 0.7), ("steps", 0.3), ("tipping_box", 0.3)]
+)
 def test_wrenches_of_contacts_sum_up_to_the_forces_on_points(name, seconds):
     world, recorder = run(name, seconds)
     record, robot, data = recorder.record(), world.robot, world.robot.data()
@@ -26,13 +29,24 @@ def test_wrenches_of_contacts_sum_up_to_the_forces_on_points(name, seconds):
     total = np.zeros(6)
     for patch in record.patches:
         w = record.wrench(patch.name)[-1]
-        frame = robot.surfaces[patch.name].frame if patch.name in robot.surfaces else robot.link_frame(patch.frame)
+        frame = (
+            robot.surfaces[patch.name].frame
+            if patch.name in robot.surfaces
+            else robot.link_frame(patch.frame)
+        )
         X_WC = data.oMf[frame]
         total += X_WC.act(pin.Force(w[:3], w[3:])).vector
     forces = world.contact_forces()
     assert forces
-    np.testing.assert_allclose(total[:3], np.sum([f.force for f in forces], axis=0), rtol=1e-12, atol=1e-9)
-    np.testing.assert_allclose(total[:3], [record.table("balance").column(f"force_{axis}")[-1] for axis in "xyz"], rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(
+        total[:3], np.sum([f.force for f in forces], axis=0), rtol=1e-12, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        total[:3],
+        [record.table("balance").column(f"force_{axis}")[-1] for axis in "xyz"],
+        rtol=1e-12,
+        atol=1e-9,
+    )
     moments = np.sum([np.cross(f.place, f.force) for f in forces], axis=0)
     # Points touch where they are in the middle of a step, wrenches are told at its end.
     np.testing.assert_allclose(total[3:], moments, atol=3e-3 * np.abs(total[:3]).max())
@@ -54,9 +68,15 @@ def test_momentum_changes_by_gravity_and_contacts():
     p = np.column_stack([balance.column(f"momentum_{axis}") for axis in "xyz"])
     force = np.column_stack([balance.column(f"force_{axis}") for axis in "xyz"])
     gravity = world.robot.mass * np.array([0.0, 0.0, -9.81])
-    np.testing.assert_allclose(np.diff(p, axis=0), np.diff(t)[:, None] * (force[1:] + gravity), atol=2e-4)
+    np.testing.assert_allclose(
+        np.diff(p, axis=0), np.diff(t)[:, None] * (force[1:] + gravity), atol=2e-4
+    )
     com = np.column_stack([balance.column(f"com_{axis}") for axis in "xyz"])
-    np.testing.assert_allclose(np.diff(com, axis=0), np.diff(t)[:, None] * 0.5 * (p[1:] + p[:-1]) / world.robot.mass, atol=1e-7)
+    np.testing.assert_allclose(
+        np.diff(com, axis=0),
+        np.diff(t)[:, None] * 0.5 * (p[1:] + p[:-1]) / world.robot.mass,
+        atol=1e-7,
+    )
 
 
 def test_drives_hold_the_posture_against_gravity():
@@ -75,7 +95,9 @@ def test_work_of_drives_is_torque_times_mean_velocity(name):
     record = recorder.record()
     t, v, tau = record.t, record.table("v"), record.table("tau")
     driven = [v.columns.index(motor) for motor in tau.columns]
-    power = np.einsum("ij,ij->i", tau.values[1:], 0.5 * (v.values[1:, driven] + v.values[:-1, driven]))
+    power = np.einsum(
+        "ij,ij->i", tau.values[1:], 0.5 * (v.values[1:, driven] + v.values[:-1, driven])
+    )
     work = np.cumsum(np.diff(t) * power)
     booked = record.table("energy").column("drive")[1:]
     assert np.abs(booked).max() > 0.5

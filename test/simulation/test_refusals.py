@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a world refuses, and that what it refuses changes nothing."""
 
 import numpy as np
@@ -10,7 +11,12 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownN
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.simulation.audit.setting import build_body, build_state
 from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
-from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_plane, build_steps, build_terrain
+from humanoid_dynamics.simulation.contacts.terrain import (
+    build_ball,
+    build_plane,
+    build_steps,
+    build_terrain,
+)
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
@@ -42,7 +48,11 @@ def human():
 def test_touch_points_that_make_no_sense_are_refused_by_name(changes, said):
     point = TouchPoint(**({"name": "p", "link": "body", "p_L": np.zeros(3)} | changes))
     with pytest.raises(ShapeError, match=said):
-        World(build_body(1.0, (1.0,) * 3), Setup(terrain=(build_plane(),), points=(point,)), build_state(z=0.1))
+        World(
+            build_body(1.0, (1.0,) * 3),
+            Setup(terrain=(build_plane(),), points=(point,)),
+            build_state(z=0.1),
+        )
 
 
 def test_drives_that_do_not_fit_are_refused_by_name(human):
@@ -85,7 +95,10 @@ def test_time_stays_a_double_number_after_a_step_of_another_kind():
 def test_a_batch_that_is_refused_changes_nothing(second):
     scene = load_scene("swing")
     world, same = build_world(scene), build_world(scene)
-    events = [Cut("left_hand"), Connect(scene.connections[second]) if isinstance(second, str) else second]
+    events = [
+        Cut("left_hand"),
+        Connect(scene.connections[second]) if isinstance(second, str) else second,
+    ]
     before = tuple(world.mechanism.constraints)
     with pytest.raises(HumanoidDynamicsError):
         world.apply(events)
@@ -125,7 +138,10 @@ def test_a_joint_that_starts_beyond_its_limits_is_refused(human):
     q = np.array(human.posture)
     knee = next(joint for joint in human.joints if joint.name == "left_knee")
     q[knee.q.start] = 9.0
-    with pytest.raises(ShapeError, match=r"q: received joint 'left_knee' at 9, expected a start within its limits, .* to "):
+    with pytest.raises(
+        ShapeError,
+        match=r"q: received joint 'left_knee' at 9, expected a start within its limits, .* to ",
+    ):
         World(human, state=hd.State(q, np.zeros(human.nv)))
     world = World(human)
     before = world.q.copy()
@@ -138,23 +154,36 @@ def test_a_joint_that_starts_beyond_its_limits_is_refused(human):
 @pytest.mark.parametrize(
     ("objects", "said"),
     [
-        ({"crate": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.2]}}, r"of link '.*' 0\.3 m inside the ground"),
         (
-            {"a": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.5]}, "b": {"mass": 5, "box": [0.5, 0.5, 0.5], "xyz": [0.1, 0, 1.15]}},
+            {"crate": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.2]}},
+            r"of link '.*' 0\.3 m inside the ground",
+        ),
+        (
+            {
+                "a": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.5]},
+                "b": {"mass": 5, "box": [0.5, 0.5, 0.5], "xyz": [0.1, 0, 1.15]},
+            },
             r"of link 'b/body' 0\.1 m inside a",
         ),
     ],
 )
 def test_a_body_that_starts_inside_another_is_refused(objects, said):
     scene = read_scene({"objects": objects, "terrain": [{"plane": {}}]})
-    with pytest.raises(HumanoidDynamicsError, match=rf"^scene 'scene': q: received point .* {said}"):
+    with pytest.raises(
+        HumanoidDynamicsError, match=rf"^scene 'scene': q: received point .* {said}"
+    ):
         build_world(scene)
 
 
 def test_a_loop_that_starts_open_is_refused(human):
     far = pin.SE3(np.eye(3), np.array([0.0, 0.0, 9.0]))
-    grip = build_loop(human, LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", far))
-    with pytest.raises(ShapeError, match=r"row 'grip.* is open by .*, expected connections that are closed to 0.005"):
+    grip = build_loop(
+        human, LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", far)
+    )
+    with pytest.raises(
+        ShapeError,
+        match=r"row 'grip.* is open by .*, expected connections that are closed to 0.005",
+    ):
         World(human, connections=[grip])
 
 
@@ -171,7 +200,10 @@ def test_a_hook_between_the_phases_changes_nothing(name, what):
         "restore": lambda world: world.restore(kept),
     }
     world.add_hook(name, calls[what])
-    with pytest.raises(HumanoidDynamicsError, match=f"hook '{name}': between the phases .* call {what} in 'before_step' or 'after_step'"):
+    with pytest.raises(
+        HumanoidDynamicsError,
+        match=f"hook '{name}': between the phases .* call {what} in 'before_step' or 'after_step'",
+    ):
         run(world, 10)
 
 
@@ -181,7 +213,9 @@ def test_hooks_around_a_step_may_change_the_world_and_none_may_step():
     world.step(1e-3)
     assert world.v[2] == pytest.approx(-1.0 + (20.0 - 9.81) * 1e-3)
     world.add_hook("after_step", lambda world: world.step(1e-3))
-    with pytest.raises(HumanoidDynamicsError, match="hook 'after_step': a hook cannot step the world that calls it"):
+    with pytest.raises(
+        HumanoidDynamicsError, match="hook 'after_step': a hook cannot step the world that calls it"
+    ):
         world.step(1e-3)
 
 
@@ -203,30 +237,54 @@ def run(world, steps):
 def drop_ball():
     ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, 0.5)
     setup = Setup(terrain=(build_plane(),), points=(ball,), compiled=False)
-    return World(build_body(2.0, (0.01, 0.01, 0.01)), setup, build_state(z=0.104, v=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)))
+    return World(
+        build_body(2.0, (0.01, 0.01, 0.01)),
+        setup,
+        build_state(z=0.104, v=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)),
+    )
 
 
 def build_nothing(**changes):
     """A world of one body, with one thing in its surroundings that makes no sense."""
-    return World(build_body(1.0, (1.0,) * 3), Setup(**{"compiled": False} | changes), build_state(z=1.0))
+    return World(
+        build_body(1.0, (1.0,) * 3), Setup(**{"compiled": False} | changes), build_state(z=1.0)
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"terrain": build_plane()}, r"terrain: received Plane .*, expected a tuple of planes, boxes and capsules"),
+        (
+            {"terrain": build_plane()},
+            r"terrain: received Plane .*, expected a tuple of planes, boxes and capsules",
+        ),
         ({"terrain": (3,)}, r"an entry of terrain: received int 3, expected a tuple of planes"),
-        ({"drive": 3}, r"drive: received int 3, expected a Drive, as build_drive makes it, or None"),
+        (
+            {"drive": 3},
+            r"drive: received int 3, expected a Drive, as build_drive makes it, or None",
+        ),
         ({"limits": 3}, r"limits: received int 3, expected True or False"),
         ({"compiled": "x"}, r"compiled: received str 'x', expected True, False or None"),
         ({"audit": None}, r"audit: received NoneType None, expected True or False"),
         ({"contact": 3}, r"contact: received int 3, expected one of friction, paper"),
-        ({"contact": "frction"}, r"no law of contact named 'frction'. Did you mean 'friction'\? Known: friction, paper"),
+        (
+            {"contact": "frction"},
+            r"no law of contact named 'frction'. Did you mean 'friction'\? Known: friction, paper",
+        ),
         ({"passive": "hip"}, r"passive: received str 'hip', expected a tuple of names of motors"),
-        ({"points": 4}, r"points: received int 4, expected 'surfaces', 'body' or a tuple of TouchPoint"),
-        ({"shapes": (MovingShape("body", 5),)}, r"shape on link 'body': received int 5, expected a box or a capsule"),
+        (
+            {"points": 4},
+            r"points: received int 4, expected 'surfaces', 'body' or a tuple of TouchPoint",
+        ),
+        (
+            {"shapes": (MovingShape("body", 5),)},
+            r"shape on link 'body': received int 5, expected a box or a capsule",
+        ),
         ({"gravity": "down"}, r"gravity: received str 'down', expected 3 numbers"),
-        ({"points": (TouchPoint("p", 3, np.zeros(3)),)}, r"link of a touch point: received int 3, expected a word"),
+        (
+            {"points": (TouchPoint("p", 3, np.zeros(3)),)},
+            r"link of a touch point: received int 3, expected a word",
+        ),
     ],
 )
 def test_surroundings_of_the_wrong_kind_are_refused_by_name(changes, said):
@@ -239,31 +297,79 @@ def test_surroundings_of_the_wrong_kind_are_refused_by_name(changes, said):
     [
         (lambda world: World(3), "robot: received int 3, expected a robot, as load_robot makes it"),
         (lambda world: World(world.robot, 0), "setup: received int 0, expected a Setup, or None"),
-        (lambda world: World(world.robot, state="x"), "state: received str 'x', expected a State, or None"),
+        (
+            lambda world: World(world.robot, state="x"),
+            "state: received str 'x', expected a State, or None",
+        ),
         (
             lambda world: World(world.robot, connections=[1]),
             "an entry of connections: received int 1, expected a list of constraint blocks",
         ),
-        (lambda world: world.push([], (0, 0, 0), 0.1), r"link: received list \[\], expected the name of a link"),
-        (lambda world: world.push("body", (0, -1e300, 0), 0.1), "force: received -1e\\+300, expected at most 1e\\+100"),
-        (lambda world: world.push("body", 10**400, 0.1), "force: received int 10+, expected 3 numbers"),
-        (lambda world: world.step(1e-3, [10**400]), r"tau: received \[10+, expected 0 real numbers"),
-        (lambda world: world.apply(3), "events: received int 3, expected a list of Connect, Touch, Cut and Break"),
-        (lambda world: world.apply(["cut"]), "an entry of events: received str 'cut', expected a list of Connect"),
-        (lambda world: world.apply([Connect("grip")]), "loop of Connect: received str 'grip', expected a LoopClosure"),
+        (
+            lambda world: world.push([], (0, 0, 0), 0.1),
+            r"link: received list \[\], expected the name of a link",
+        ),
+        (
+            lambda world: world.push("body", (0, -1e300, 0), 0.1),
+            "force: received -1e\\+300, expected at most 1e\\+100",
+        ),
+        (
+            lambda world: world.push("body", 10**400, 0.1),
+            "force: received int 10+, expected 3 numbers",
+        ),
+        (
+            lambda world: world.step(1e-3, [10**400]),
+            r"tau: received \[10+, expected 0 real numbers",
+        ),
+        (
+            lambda world: world.apply(3),
+            "events: received int 3, expected a list of Connect, Touch, Cut and Break",
+        ),
+        (
+            lambda world: world.apply(["cut"]),
+            "an entry of events: received str 'cut', expected a list of Connect",
+        ),
+        (
+            lambda world: world.apply([Connect("grip")]),
+            "loop of Connect: received str 'grip', expected a LoopClosure",
+        ),
         (lambda world: world.apply([Cut([])]), r"name of Cut: received list \[\], expected a name"),
         (lambda world: world.add_hook([], print), r"no hook named \[\]. Known: before_step"),
-        (lambda world: world.add_hook("after_step", 3), "hook: received int 3, expected a function of the world"),
+        (
+            lambda world: world.add_hook("after_step", 3),
+            "hook: received int 3, expected a function of the world",
+        ),
         (lambda world: world.set_state(3), "state: received int 3, expected a State"),
-        (lambda world: world.restore(3), "snapshot: received int 3, expected what keep has returned"),
-        (lambda world: build_plane(friction="x"), "friction: received str 'x', expected a number of at least zero"),
+        (
+            lambda world: world.restore(3),
+            "snapshot: received int 3, expected what keep has returned",
+        ),
+        (
+            lambda world: build_plane(friction="x"),
+            "friction: received str 'x', expected a number of at least zero",
+        ),
         (lambda world: build_plane("high"), "height: received list .*, expected 1 numbers"),
         (lambda world: build_ball("big"), "radius: received str 'big', expected a positive length"),
-        (lambda world: build_steps(2.5), "count: received float 2.5, expected a whole number of at least zero"),
-        (lambda world: build_steps(2, run="x"), "run: received str 'x', expected a positive length"),
-        (lambda world: build_terrain([build_plane(name=3)]), "terrain: received a shape named 3, expected words as names"),
-        (lambda world: build_drive(world.robot, "stiff", 1.0), "kp: received str 'stiff', expected a number, or motor -> number"),
-        (lambda world: build_drive(hd.load_robot("human28"), {"left_knee": "x"}, 1.0), "kp.left_knee: received str 'x', expected a finite"),
+        (
+            lambda world: build_steps(2.5),
+            "count: received float 2.5, expected a whole number of at least zero",
+        ),
+        (
+            lambda world: build_steps(2, run="x"),
+            "run: received str 'x', expected a positive length",
+        ),
+        (
+            lambda world: build_terrain([build_plane(name=3)]),
+            "terrain: received a shape named 3, expected words as names",
+        ),
+        (
+            lambda world: build_drive(world.robot, "stiff", 1.0),
+            "kp: received str 'stiff', expected a number, or motor -> number",
+        ),
+        (
+            lambda world: build_drive(hd.load_robot("human28"), {"left_knee": "x"}, 1.0),
+            "kp.left_knee: received str 'x', expected a finite",
+        ),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_refused_in_a_sentence(call, said):
@@ -274,11 +380,16 @@ def test_what_is_of_the_wrong_kind_is_refused_in_a_sentence(call, said):
 def test_a_pilot_that_is_no_function_is_refused():
     world = build_nothing()
     world.pilot = 3
-    with pytest.raises(ShapeError, match="pilot: received int 3, expected a function of the world, or None"):
+    with pytest.raises(
+        ShapeError, match="pilot: received int 3, expected a function of the world, or None"
+    ):
         world.step(1e-3)
 
 
-INSIDE = {"big": {"mass": 5, "box": [0.3] * 3, "xyz": [0, 0, 1]}, "small": {"mass": 1, "box": [0.2] * 3, "xyz": [0, 0, 1]}}
+INSIDE = {
+    "big": {"mass": 5, "box": [0.3] * 3, "xyz": [0, 0, 1]},
+    "small": {"mass": 1, "box": [0.2] * 3, "xyz": [0, 0, 1]},
+}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +397,10 @@ INSIDE = {"big": {"mass": 5, "box": [0.3] * 3, "xyz": [0, 0, 1]}, "small": {"mas
     [
         ({"objects": INSIDE}, r"the middle of link 'big/body' 0\.1 m inside link 'small/body'"),
         (
-            {"objects": {"small": INSIDE["small"]}, "terrain": [{"box": {"size": [0.3] * 3, "xyz": [0, 0, 1]}}]},
+            {
+                "objects": {"small": INSIDE["small"]},
+                "terrain": [{"box": {"size": [0.3] * 3, "xyz": [0, 0, 1]}}],
+            },
             r"the middle of link 'body' 0\.15 m inside 'box",
         ),
         ({"figures": {"f": {}}}, r"figures\.f: contains no robot; expected `robot:`"),
@@ -303,7 +417,13 @@ def test_what_a_connection_holds_may_be_inside():
 
 
 def test_a_rectangle_of_no_size_is_refused():
-    scene = {"objects": {"small": INSIDE["small"]}, "connections": {"c": {"a": {"link": "body"}, "b": {"link": "world", "xyz": [0, 0, 1]}}}}
+    scene = {
+        "objects": {"small": INSIDE["small"]},
+        "connections": {"c": {"a": {"link": "body"}, "b": {"link": "world", "xyz": [0, 0, 1]}}},
+    }
     watch = {"cut": "c", "link": "body", "plate": {"link": "world"}, "half": [-1, -1]}
-    with pytest.raises(HumanoidDynamicsError, match=r"watches\[0\]\.half: \[-1\.0, -1\.0\], expected two positive lengths"):
+    with pytest.raises(
+        HumanoidDynamicsError,
+        match=r"watches\[0\]\.half: \[-1\.0, -1\.0\], expected two positive lengths",
+    ):
         read_scene({**scene, "watches": [watch]})

@@ -1,9 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenes that come with the package: what they must show, and scene files with mistakes."""
 
 import numpy as np
 import pytest
 
-from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, MissingExtraError, UnknownNameError
+from humanoid_dynamics.errors import (
+    DescriptionError,
+    HumanoidDynamicsError,
+    MissingExtraError,
+    UnknownNameError,
+)
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene, scene_names
 from humanoid_dynamics.simulation.scenes.judge import judge_run
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
@@ -47,7 +53,9 @@ def test_legs_with_closed_loops_stand():
     assert set(summary.statuses) == {"OK"}
     assert 0.0 < summary.closure < 1e-9
     assert world.ground_force()[2] == pytest.approx(scene.robot.mass * 9.81, rel=0.01)
-    ankles = [world.robot.coordinates.index(f"legs/{side}_ankle_pitch") for side in ("left", "right")]
+    ankles = [
+        world.robot.coordinates.index(f"legs/{side}_ankle_pitch") for side in ("left", "right")
+    ]
     assert np.abs(world.v).max() < 0.1
     assert not world.setup.drive.kp[ankles].any()
 
@@ -142,21 +150,72 @@ def test_closure_holds_for_a_minute_of_swinging():
         ({"figurs": {}}, "figurs", "Did you mean 'figures'"),
         ({"objects": {"a": {**CRATE, "wight": 2}}}, "objects.a.wight", "Known"),
         ({"objects": {"a": {"mass": 1.0}}}, "objects.a", "either a box or a ball"),
-        ({"objects": {"a": {**CRATE, "mass": "heavy"}}}, "objects.a.mass", "expected a finite number"),
-        ({"objects": {"a": {**CRATE, "mass": float("nan")}}}, "objects.a.mass", "expected a finite number"),
-        ({"objects": {"a": {**CRATE, "mass": 1e20}}}, "objects.a", "expected one number up to 1e+12"),
+        (
+            {"objects": {"a": {**CRATE, "mass": "heavy"}}},
+            "objects.a.mass",
+            "expected a finite number",
+        ),
+        (
+            {"objects": {"a": {**CRATE, "mass": float("nan")}}},
+            "objects.a.mass",
+            "expected a finite number",
+        ),
+        (
+            {"objects": {"a": {**CRATE, "mass": 1e20}}},
+            "objects.a",
+            "expected one number up to 1e+12",
+        ),
         ({"objects": {"a": CRATE}, "seconds": -1}, "seconds", "expected a finite number"),
         ({"objects": {"a": CRATE}, "dt": 1.0}, "dt", "expected a finite number"),
-        ({"objects": {"a": CRATE}, "terrain": [{"plain": {}}]}, "terrain[0].plain", "Did you mean 'plane'"),
-        ({"objects": {"a": CRATE}, "terrain": [{"plane": {"slope": 3.0}}]}, "terrain[0].plane", "slope"),
-        ({"objects": {"a": CRATE}, "events": [{"at": 1, "cut": "rope"}]}, "events[0].cut", "Known: none"),
-        ({"objects": {"a": CRATE}, "events": [{"at": 1, "push": {"link": "bodi", "force": [1, 0, 0]}}]}, "events[0].push.link", "'body'"),
-        ({"objects": {"a": CRATE}, "events": [{"push": {"link": "body"}}]}, "events[0].at", "expected a finite number"),
-        ({"objects": {"a": CRATE}, "connections": {"c": {"kind": "glue"}}}, "connections.c.kind", "Known"),
+        (
+            {"objects": {"a": CRATE}, "terrain": [{"plain": {}}]},
+            "terrain[0].plain",
+            "Did you mean 'plane'",
+        ),
+        (
+            {"objects": {"a": CRATE}, "terrain": [{"plane": {"slope": 3.0}}]},
+            "terrain[0].plane",
+            "slope",
+        ),
+        (
+            {"objects": {"a": CRATE}, "events": [{"at": 1, "cut": "rope"}]},
+            "events[0].cut",
+            "Known: none",
+        ),
+        (
+            {
+                "objects": {"a": CRATE},
+                "events": [{"at": 1, "push": {"link": "bodi", "force": [1, 0, 0]}}],
+            },
+            "events[0].push.link",
+            "'body'",
+        ),
+        (
+            {"objects": {"a": CRATE}, "events": [{"push": {"link": "body"}}]},
+            "events[0].at",
+            "expected a finite number",
+        ),
+        (
+            {"objects": {"a": CRATE}, "connections": {"c": {"kind": "glue"}}},
+            "connections.c.kind",
+            "Known",
+        ),
         ({"objects": {"a": CRATE}, "limits": "yes"}, "limits", "true or false"),
-        ({"objects": {"a": {**CRATE, "mass": 10**400}}}, "objects.a.mass", "expected a finite number"),
-        ({"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "open": "yes"}}}, "connections.c.open", "true or false"),
-        ({"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "here": 3}}}, "connections.c.here", "true or false"),
+        (
+            {"objects": {"a": {**CRATE, "mass": 10**400}}},
+            "objects.a.mass",
+            "expected a finite number",
+        ),
+        (
+            {"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "open": "yes"}}},
+            "connections.c.open",
+            "true or false",
+        ),
+        (
+            {"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "here": 3}}},
+            "connections.c.here",
+            "true or false",
+        ),
         (
             {
                 "objects": {"a": CRATE},
@@ -178,15 +237,26 @@ def test_a_scene_with_a_mistake_is_refused_by_its_key(content, key, said):
 
 
 def test_connections_that_cannot_close_are_refused():
-    far = {"kind": "spherical", "a": {"link": "hinge_base"}, "b": {"link": "world", "xyz": [9, 0, 0]}}
+    far = {
+        "kind": "spherical",
+        "a": {"link": "hinge_base"},
+        "b": {"link": "world", "xyz": [9, 0, 0]},
+    }
     far["a"]["link"] = "crank"
-    scene = read_scene({"figures": {"f": {"robot": "fourbar", "points": "none"}}, "connections": {"far": far}})
+    scene = read_scene(
+        {"figures": {"f": {"robot": "fourbar", "points": "none"}}, "connections": {"far": far}}
+    )
     with pytest.raises(HumanoidDynamicsError, match=r"cannot be closed; row 'far.*' stays open by"):
         build_world(scene)
 
 
 def test_velocities_too_large_to_compute_with_are_refused():
-    crate = {"mass": 4, "box": [0.3, 0.3, 0.15], "xyz": [0, 0, 0.1], "velocity": [1e300, 0, 0, 0, 0, 0]}
+    crate = {
+        "mass": 4,
+        "box": [0.3, 0.3, 0.15],
+        "xyz": [0, 0, 0.1],
+        "velocity": [1e300, 0, 0, 0, 0, 0],
+    }
     with pytest.raises(HumanoidDynamicsError, match=r"a velocity of 1e[+]300 at the start"):
         build_world(read_scene({"objects": {"crate": crate}}))
 
@@ -198,9 +268,21 @@ def test_unknown_scene_names_those_that_exist():
 
 @pytest.mark.parametrize(("at", "when"), [(0.0104, 0.010), (0.0106, 0.011), (0.0110, 0.011)])
 def test_an_event_comes_at_the_step_nearest_to_its_time(at, when):
-    pin = {"kind": "spherical", "here": True, "a": {"link": "body"}, "b": {"link": "world", "xyz": [0, 0, 1]}}
+    pin = {
+        "kind": "spherical",
+        "here": True,
+        "a": {"link": "body"},
+        "b": {"link": "world", "xyz": [0, 0, 1]},
+    }
     ball = {"ball": 0.1, "xyz": [0, 0, 1]}
-    scene = read_scene({"objects": {"a": ball}, "connections": {"pin": pin}, "events": [{"at": at, "cut": "pin"}], "seconds": 0.02})
+    scene = read_scene(
+        {
+            "objects": {"a": ball},
+            "connections": {"pin": pin},
+            "events": [{"at": at, "cut": "pin"}],
+            "seconds": 0.02,
+        }
+    )
     summary = run_scene(scene, build_world(scene))
     assert [phase.label for phase in summary.phases] == ["start", "cut pin"]
     assert summary.phases[1].t == pytest.approx(when, abs=1e-12)
@@ -216,9 +298,22 @@ def test_a_watch_finds_its_time_whatever_the_step(dt):
         "b": {"link": "world", "xyz": [0, 0, 1]},
     }
     slot["b"]["rpy"] = slot["a"]["rpy"]
-    watch = {"cut": "slot", "link": "body", "plate": {"link": "world", "xyz": [0, 0, 1]}, "half": [0.1, 0.3]}
+    watch = {
+        "cut": "slot",
+        "link": "body",
+        "plate": {"link": "world", "xyz": [0, 0, 1]},
+        "half": [0.1, 0.3],
+    }
     ball = {"ball": 0.1, "xyz": [0, 0, 1], "velocity": [1, 0, 0, 0, 0, 0]}
-    scene = read_scene({"objects": {"a": ball}, "connections": {"slot": slot}, "watches": [watch], "dt": dt, "seconds": 0.15})
+    scene = read_scene(
+        {
+            "objects": {"a": ball},
+            "connections": {"slot": slot},
+            "watches": [watch],
+            "dt": dt,
+            "seconds": 0.15,
+        }
+    )
     summary = run_scene(scene, build_world(scene))
     assert [phase.label for phase in summary.phases] == ["start", "slot leaves"]
     assert summary.phases[1].t == pytest.approx(0.1, abs=2e-5)
@@ -235,4 +330,7 @@ events:
     (tmp_path / "late.yaml").write_text(text)
     scene = load_scene(tmp_path / "late.yaml")
     assert run_scene(scene, build_world(scene)).missed == ["push body at 5 s"]
-    assert run_scene(scene, build_world(scene), 0.005).missed == ["push body at 0.01 s", "push body at 5 s"]
+    assert run_scene(scene, build_world(scene), 0.005).missed == [
+        "push body at 0.01 s",
+        "push body at 5 s",
+    ]

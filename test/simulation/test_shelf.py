@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays on a shelf: compiled code reads and writes the very arrays that were put there."""
 
 import numpy as np
@@ -6,18 +7,35 @@ import pytest
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.steps.rows import MOMENTUM, NUMBERS, SPIN
-from humanoid_dynamics.simulation.steps.shelf import put_on_shelf, take_indices, take_matrix, take_table, take_vector, teach_shelves
+from humanoid_dynamics.simulation.steps.shelf import (
+    put_on_shelf,
+    take_indices,
+    take_matrix,
+    take_table,
+    take_vector,
+    teach_shelves,
+)
 
 
 def add_up(shelf):
-    matrix, vector, table, indices = take_matrix(shelf, 0), take_vector(shelf, 1), take_table(shelf, 2), take_indices(shelf, 3)
+    matrix, vector, table, indices = (
+        take_matrix(shelf, 0),
+        take_vector(shelf, 1),
+        take_table(shelf, 2),
+        take_indices(shelf, 3),
+    )
     vector[0] = matrix[1, 2] + len(matrix) + matrix.shape[1]
     indices[1] = table[1, 0] + len(table) + table.shape[1]
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_stands_on_a_shelf_is_read_and_written_where_it_is(compiled):
-    arrays = np.arange(12.0).reshape(3, 4), np.zeros(2), np.arange(4).reshape(2, 2), np.zeros(2, dtype=np.intp)
+    arrays = (
+        np.arange(12.0).reshape(3, 4),
+        np.zeros(2),
+        np.arange(4).reshape(2, 2),
+        np.zeros(2, dtype=np.intp),
+    )
     if compiled:
         numba = pytest.importorskip("numba")
         teach_shelves()
@@ -28,7 +46,9 @@ def test_what_stands_on_a_shelf_is_read_and_written_where_it_is(compiled):
     assert arrays[3].tolist() == [0, 6]
 
 
-@pytest.mark.parametrize("array", [np.zeros((4, 4))[:, ::2], np.zeros((2, 3), order="F"), np.zeros(3, dtype=np.float32)])
+@pytest.mark.parametrize(
+    "array", [np.zeros((4, 4))[:, ::2], np.zeros((2, 3), order="F"), np.zeros(3, dtype=np.float32)]
+)
 def test_what_has_gaps_or_other_numbers_finds_no_place(array):
     with pytest.raises(ShapeError, match="array 0 of a shelf"):
         put_on_shelf([array])

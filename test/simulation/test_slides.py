@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What slides and stops, or slides back, does so in time: a step is cut where dry friction turns around."""
 
 import numpy as np
@@ -20,8 +21,12 @@ def build_sliding(slope, friction, *, compiled=False, speed=SPEED):
     """Return a world with a crate on a slope, its velocity along it, and the direction up."""
     R = pin.exp3(np.array([0.0, -slope, 0.0]))
     q = np.concatenate((R @ np.array([0.0, 0.0, SIZE[2] / 2]), pin.Quaternion(R).coeffs()))
-    setup = Setup(terrain=(build_plane(slope=slope),), points=list_corners(SIZE, friction), compiled=compiled)
-    return World(build_crate(3.0, SIZE), setup, State(q, np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0]))), R[:, 0]
+    setup = Setup(
+        terrain=(build_plane(slope=slope),), points=list_corners(SIZE, friction), compiled=compiled
+    )
+    return World(
+        build_crate(3.0, SIZE), setup, State(q, np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    ), R[:, 0]
 
 
 def measure_errors(dt, slope, friction, *, compiled):
@@ -42,7 +47,9 @@ def test_a_crate_turns_around_on_a_slope_when_it_should(slope, friction, compile
     if compiled:
         pytest.importorskip("numba", reason="numba is not installed")
     for dt in (4e-3, 2e-3, 1e-3):
-        np.testing.assert_allclose(measure_errors(dt, slope, friction, compiled=compiled), 0.0, atol=1e-9)
+        np.testing.assert_allclose(
+            measure_errors(dt, slope, friction, compiled=compiled), 0.0, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize(("friction", "speed"), [(0.4, 0.8), (0.17, 0.5)])
@@ -62,7 +69,10 @@ def test_a_step_is_cut_once_where_a_slide_ends_and_no_other():
         world.step(1e-3)
     times, counts = np.unique(passed, return_counts=True)
     assert counts.max() == 2
-    np.testing.assert_allclose(times[counts == 2], [0.001 * np.floor(1e3 * SPEED / (GRAVITY * (np.sin(0.5) + 0.3 * np.cos(0.5))))])
+    np.testing.assert_allclose(
+        times[counts == 2],
+        [0.001 * np.floor(1e3 * SPEED / (GRAVITY * (np.sin(0.5) + 0.3 * np.cos(0.5))))],
+    )
 
 
 def test_what_creeps_and_what_vibrates_is_not_cut():

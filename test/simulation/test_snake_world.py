@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The snake in the world: rolls as its equations say, drives itself, keeps its books, records its wheels."""
 
 import json
@@ -35,13 +36,27 @@ from humanoid_dynamics.snake import (
 )
 from humanoid_dynamics.snake.robot import find_snake
 
-SNAKE = {"figures": {"snake": {"robot": "snake5", "points": "none", "posture": dict.fromkeys(("joint1", "joint2", "joint3", "joint4"), 0)}}}
+SNAKE = {
+    "figures": {
+        "snake": {
+            "robot": "snake5",
+            "points": "none",
+            "posture": dict.fromkeys(("joint1", "joint2", "joint3", "joint4"), 0),
+        }
+    }
+}
 
 
 def draw(n, seed):
     rng = np.random.default_rng([n, seed])
-    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
-    return model, SnakeState(rng.uniform(-1.0, 1.0, n), 0.5 * rng.normal(size=2)), 0.1 * rng.normal(size=n - 1)
+    model = SnakeModel(
+        rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n)
+    )
+    return (
+        model,
+        SnakeState(rng.uniform(-1.0, 1.0, n), 0.5 * rng.normal(size=2)),
+        0.1 * rng.normal(size=n - 1),
+    )
 
 
 def put_into_world(model, state):
@@ -54,14 +69,22 @@ def put_into_world(model, state):
 @pytest.mark.parametrize("n", [3, 6])
 def test_the_world_moves_a_snake_as_its_equations_do_and_better_with_smaller_steps(n):
     model, start, torques = draw(n, 1)
-    exact = compute_reference(model, start, lambda _t, _theta, _u: torques, np.array([0.0, 0.5]), compiled=False)
+    exact = compute_reference(
+        model, start, lambda _t, _theta, _u: torques, np.array([0.0, 0.5]), compiled=False
+    )
     errors = []
     for dt in (2e-3, 1e-3):
         world = put_into_world(model, start)
         for _ in range(round(0.5 / dt)):
             assert world.step(dt, torques).status == "OK"
         theta, u, position = find_snake(world.robot).read(world.q, world.v, world.robot.data())
-        gap = np.concatenate((np.abs(np.exp(1j * theta) - np.exp(1j * exact.theta[-1])), u - exact.u[-1], position - exact.position[-1]))
+        gap = np.concatenate(
+            (
+                np.abs(np.exp(1j * theta) - np.exp(1j * exact.theta[-1])),
+                u - exact.u[-1],
+                position - exact.position[-1],
+            )
+        )
         errors.append(np.abs(gap).max())
     assert errors[1] < 1e-3
     assert np.log2(errors[0] / errors[1]) > 1.7
@@ -71,7 +94,9 @@ def test_wheels_of_the_world_carry_the_side_forces_of_the_equations():
     model, start, torques = draw(5, 2)
     world = put_into_world(model, start)
     world.step(1e-4, torques)
-    lam = compute_side_forces(model, start, torques, forward_dynamics(model, start, torques).u_dot).lam
+    lam = compute_side_forces(
+        model, start, torques, forward_dynamics(model, start, torques).u_dot
+    ).lam
     assert_allclose(world.lam, lam, atol=2e-3 * np.abs(lam).max())
     J = world.mechanism.constraints
     world.mechanism.kinematics.place(world.q)
@@ -93,9 +118,14 @@ def test_thirty_links_are_driven_with_arrays_in_the_time_of_36_evaluations_of_10
     """
     long = PreparedSnake(SnakeModel.uniform(1000), compiled=False)
     theta, u, torques = 0.3 * np.sin(np.arange(1000.0)), np.array([0.3, 0.2]), np.zeros(999)
-    world = put_into_world(SnakeModel.uniform(30), SnakeState(0.3 * np.sin(np.arange(30.0)), np.zeros(2)))
+    world = put_into_world(
+        SnakeModel.uniform(30), SnakeState(0.3 * np.sin(np.arange(30.0)), np.zeros(2))
+    )
     pilot = SnakePilot(world, Driving(heading=0.5))
-    bursts = [(spend(4, lambda: world.step(1e-3)), spend(40, lambda: long.tick(theta, u, torques))) for _ in range(60)]
+    bursts = [
+        (spend(4, lambda: world.step(1e-3)), spend(40, lambda: long.tick(theta, u, torques)))
+        for _ in range(60)
+    ]
     step, evaluation = map(min, zip(*bursts, strict=True))
     assert not world.reason
     assert sum(pilot.statuses.values()) == 240
@@ -104,7 +134,10 @@ def test_thirty_links_are_driven_with_arrays_in_the_time_of_36_evaluations_of_10
 
 @pytest.fixture(scope="module")
 def drive():
-    scene = read_scene(SNAKE | {"snake": {"heading": -0.3}, "events": [{"at": 3.0, "heading": 0.3}], "limits": False})
+    scene = read_scene(
+        SNAKE
+        | {"snake": {"heading": -0.3}, "events": [{"at": 3.0, "heading": 0.3}], "limits": False}
+    )
     world = build_world(scene)
     recorder = Recorder(world)
     summary = run_scene(scene, world, 7.0)
@@ -115,7 +148,11 @@ def test_the_head_turns_from_one_heading_to_another(drive):
     world, recorder, summary = drive
     assert summary.statuses == {"OK": 7000}
     snake, data = find_snake(world.robot), world.robot.data()
-    states = zip(recorder.record().table("q").values[::10], recorder.record().table("v").values[::10], strict=True)
+    states = zip(
+        recorder.record().table("q").values[::10],
+        recorder.record().table("v").values[::10],
+        strict=True,
+    )
     head = np.array([snake.read(q, v, data)[0][-1] for q, v in states])
     assert head[0] == pytest.approx(-np.pi / 6)
     assert head[100:300].mean() == pytest.approx(-0.3, abs=0.1)
@@ -142,7 +179,9 @@ def test_the_scene_keeps_its_books_and_its_grip(drive):
     assert world.books.work["motors"] > 0.2
     assert abs(world.books.missing) < 1e-3 * world.books.work["motors"]
     assert abs(world.books.work["loops"]) < 1e-12  # wheels do no work
-    forces, margins = (recorder.record().table(name).values for name in ("side_force", "slip_margin"))
+    forces, margins = (
+        recorder.record().table(name).values for name in ("side_force", "slip_margin")
+    )
     assert forces.shape == margins.shape == (7001, 5)
     assert np.isfinite(recorder.record().table("q").values).all()
     assert_allclose(margins, 0.6 * 9.81 - np.abs(forces))
@@ -176,8 +215,14 @@ def test_a_snake_needs_motors_that_are_on():
         (SNAKE | {"snake": {"friction": -1.0}}, "snake.friction"),
         (SNAKE | {"snake": {"period": 0.0}}, "snake.period"),
         (SNAKE | {"events": [{"at": 1.0, "heading": 1.0}]}, "needs a snake that is driven"),
-        (SNAKE | {"snake": {}, "events": [{"at": 1.0, "heading": "north"}]}, r"events\[0\].heading"),
-        ({"figures": {"legs": {"robot": "biped7", "points": "none"}}, "snake": {}}, "a robot without wheels"),
+        (
+            SNAKE | {"snake": {}, "events": [{"at": 1.0, "heading": "north"}]},
+            r"events\[0\].heading",
+        ),
+        (
+            {"figures": {"legs": {"robot": "biped7", "points": "none"}}, "snake": {}},
+            "a robot without wheels",
+        ),
     ],
 )
 def test_scene_files_with_mistakes_are_refused(content, said):
@@ -186,8 +231,12 @@ def test_scene_files_with_mistakes_are_refused(content, said):
 
 
 def test_the_last_of_several_headings_at_one_time_counts():
-    scene = read_scene(SNAKE | {"snake": {}, "events": [{"at": 1.0, "heading": 1.0}, {"at": 1.0, "heading": 2.0}]})
-    assert [(moment.at, moment.heading, moment.label) for moment in scene.moments] == [(1.0, 2.0, "heading 1 rad, heading 2 rad")]
+    scene = read_scene(
+        SNAKE | {"snake": {}, "events": [{"at": 1.0, "heading": 1.0}, {"at": 1.0, "heading": 2.0}]}
+    )
+    assert [(moment.at, moment.heading, moment.label) for moment in scene.moments] == [
+        (1.0, 2.0, "heading 1 rad, heading 2 rad")
+    ]
 
 
 @pytest.fixture
@@ -205,7 +254,9 @@ def call(monkeypatch, capsys):
 
 
 def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
-    code, out, err = call("snake", "--duration", 0.2, "--heading", 1.2, "--record", tmp_path / "run.npz", "--json")
+    code, out, err = call(
+        "snake", "--duration", 0.2, "--heading", 1.2, "--record", tmp_path / "run.npz", "--json"
+    )
     assert (code, err) == (0, "")
     snake = json.loads(out)["snake"]
     assert snake["heading"] == 1.2
@@ -216,7 +267,9 @@ def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
     assert record.table("slip_margin").values.shape == (201, 5)
     wheels = build_sheet(record, "wheels").numbers()
     assert wheels["heading"]["wanted"]["final"] == 1.2
-    largest = max(max(abs(curve["min"]), curve["max"]) for curve in wheels["side force of wheels"].values())
+    largest = max(
+        max(abs(curve["min"]), curve["max"]) for curve in wheels["side force of wheels"].values()
+    )
     assert largest == pytest.approx(snake["side_force"])
     assert list_sheets(record) == ("joints", "torques", "energy", "wheels")
     assert "no wheel slips" in call("snake", "--duration", 0.05)[1]
@@ -224,9 +277,18 @@ def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
 
 def test_a_heading_that_is_given_holds_to_the_end(call, tmp_path):
     """The scene turns the snake; who names a heading wants that one, and nothing else of the scene to change."""
-    turns = {"at": 0.02, "heading": 2.0, "push": {"link": "link1", "force": [1.0, 0.0, 0.0], "duration": 0.01}}
-    (tmp_path / "turn.yaml").write_text(yaml.safe_dump(SNAKE | {"snake": {"heading": 0.5}, "events": [turns], "seconds": 0.05}))
-    as_told, given = (json.loads(call(tmp_path / "turn.yaml", *heading, "--json")[1]) for heading in ((), ("--heading", 1.2)))
+    turns = {
+        "at": 0.02,
+        "heading": 2.0,
+        "push": {"link": "link1", "force": [1.0, 0.0, 0.0], "duration": 0.01},
+    }
+    (tmp_path / "turn.yaml").write_text(
+        yaml.safe_dump(SNAKE | {"snake": {"heading": 0.5}, "events": [turns], "seconds": 0.05})
+    )
+    as_told, given = (
+        json.loads(call(tmp_path / "turn.yaml", *heading, "--json")[1])
+        for heading in ((), ("--heading", 1.2))
+    )
     assert (as_told["snake"]["heading"], given["snake"]["heading"]) == (2.0, 1.2)
     assert all(facts["energy"]["work"]["pushes"] != 0.0 for facts in (as_told, given))
 
@@ -246,7 +308,11 @@ def test_side_forces_survive_a_bag(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(("standing", "--heading", 1), "has no snake"), (("snake", "--heading", "inf"), "finite"), (("snake", "--heading", "nan"), "finite")],
+    [
+        (("standing", "--heading", 1), "has no snake"),
+        (("snake", "--heading", "inf"), "finite"),
+        (("snake", "--heading", "nan"), "finite"),
+    ],
 )
 def test_headings_that_make_no_sense_are_refused(call, arguments, said):
     code, out, err = call(*arguments)

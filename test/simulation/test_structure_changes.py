@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that take hold of each other and let go, at random, while the world runs."""
 
 import numpy as np
@@ -12,7 +13,15 @@ from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect, Cut
 
-LINKS = ("left_hand", "right_hand", "left_foot", "right_foot", "head", "left_shank", "right_forearm")
+LINKS = (
+    "left_hand",
+    "right_hand",
+    "left_foot",
+    "right_foot",
+    "head",
+    "left_shank",
+    "right_forearm",
+)
 KINDS = ("fixed", "revolute", "spherical", "universal", "prismatic")
 
 
@@ -26,7 +35,9 @@ def take_hold(world, rng, name):
     X_WA = data.oMf[robot.link_frame(first)]
     X_LB = X_WA if second == "world" else data.oMf[robot.link_frame(second)].actInv(X_WA)
     kind = str(rng.choice(KINDS[:3] if second == "world" else KINDS))
-    return Connect(LoopClosure(name, kind, str(first), pin.SE3.Identity(), str(second), pin.SE3(X_LB)))
+    return Connect(
+        LoopClosure(name, kind, str(first), pin.SE3.Identity(), str(second), pin.SE3(X_LB))
+    )
 
 
 def run(changes, seed):
@@ -66,7 +77,10 @@ def test_soles_that_rest_are_not_hit_when_a_hand_takes_hold(kind, compiled):
     data = human.data()
     pin.framesForwardKinematics(world.robot.model, data, world.q)
     X_WA = data.oMf[world.robot.link_frame("left_hand")]
-    for event in (Connect(LoopClosure("grip", kind, "left_hand", pin.SE3.Identity(), "world", pin.SE3(X_WA))), Cut("grip")):
+    for event in (
+        Connect(LoopClosure("grip", kind, "left_hand", pin.SE3.Identity(), "world", pin.SE3(X_WA))),
+        Cut("grip"),
+    ):
         world.apply([event])
         reports = [world.step(1e-3) for _ in range(5)]
         assert [report.impacts for report in reports] == [0] * 5

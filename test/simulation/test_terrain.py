@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances and normals of the ground."""
 
 import numpy as np
@@ -6,7 +7,12 @@ import pytest
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation.contacts.detect_kernel import write_axes
 from humanoid_dynamics.simulation.contacts.shapes import tangents
-from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane, build_steps, build_terrain
+from humanoid_dynamics.simulation.contacts.terrain import (
+    build_box,
+    build_plane,
+    build_steps,
+    build_terrain,
+)
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.steps.rows import N_AXES
@@ -36,10 +42,19 @@ def test_distance_from_a_box_is_that_to_its_nearest_point():
 
 def test_every_normal_has_axes():
     rng = np.random.default_rng(1)
-    along = np.vstack((np.eye(3), -np.eye(3), rng.normal(size=(200, 3)), np.eye(3) + 1e-9 * rng.normal(size=(3, 3))))
+    along = np.vstack(
+        (
+            np.eye(3),
+            -np.eye(3),
+            rng.normal(size=(200, 3)),
+            np.eye(3) + 1e-9 * rng.normal(size=(3, 3)),
+        )
+    )
     normals = along / np.linalg.norm(along, axis=1)[:, None]
     axes = tangents(normals).transpose(1, 0, 2)
-    np.testing.assert_allclose(axes @ axes.transpose(0, 2, 1), np.tile(np.eye(3), (len(normals), 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(
+        axes @ axes.transpose(0, 2, 1), np.tile(np.eye(3), (len(normals), 1, 1)), atol=1e-12
+    )
     np.testing.assert_allclose(np.linalg.det(axes), 1.0)
     for normal, expected in zip(normals, axes, strict=True):
         row = np.zeros(N_AXES + 9)
@@ -65,8 +80,12 @@ terrain: [{{plane: {{friction: 0.1}}}}, {{box: {{size: {size}, xyz: {middle}}}}}
 
 
 def test_the_nearest_shape_counts():
-    terrain = build_terrain((build_plane(friction=0.5), *build_steps(2, rise=0.2, run=0.4, start=1.0)))
-    gap, normal, shape = terrain.probe(np.array([[0.0, 0.0, 0.1], [1.2, 0.0, 0.25], [1.6, 0.0, 0.5]]))
+    terrain = build_terrain(
+        (build_plane(friction=0.5), *build_steps(2, rise=0.2, run=0.4, start=1.0))
+    )
+    gap, normal, shape = terrain.probe(
+        np.array([[0.0, 0.0, 0.1], [1.2, 0.0, 0.25], [1.6, 0.0, 0.5]])
+    )
     np.testing.assert_allclose(gap, [0.1, 0.05, 0.1], atol=1e-12)
     np.testing.assert_array_equal(shape, [0, 1, 2])
     np.testing.assert_allclose(normal, [[0, 0, 1]] * 3)
@@ -88,7 +107,10 @@ def test_shapes_that_make_no_sense(build):
         build()
 
 
-@pytest.mark.parametrize(("size", "warned"), [((0.2, 0.2, 0.2), True), ((0.4, 0.1, 0.1), True), ((0.15, 0.1, 0.1), False)])
+@pytest.mark.parametrize(
+    ("size", "warned"),
+    [((0.2, 0.2, 0.2), True), ((0.4, 0.1, 0.1), True), ((0.15, 0.1, 0.1), False)],
+)
 def test_boxes_that_may_go_through_one_another_are_told(tmp_path, size, warned):
     text = f"""objects:
   lower: {{mass: 3, box: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1]}}

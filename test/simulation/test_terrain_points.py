@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boxes lie across the edges of the terrain, run against them, and slide over them."""
 
 from dataclasses import replace
@@ -17,7 +18,9 @@ PLANK = {"mass": 5, "box": [1, 0.2, 0.05], "xyz": [-0.2, 0, 0.525]}
 
 
 def build(crate, *boxes, compiled=False, contact="friction"):
-    scene = read_scene({"contact": contact, "objects": {"crate": crate}, "terrain": [{"plane": {}}, *boxes]})
+    scene = read_scene(
+        {"contact": contact, "objects": {"crate": crate}, "terrain": [{"plane": {}}, *boxes]}
+    )
     return build_world(replace(scene, setup=replace(scene.setup, compiled=compiled)))
 
 
@@ -46,7 +49,15 @@ def test_a_crate_falls_onto_a_pedestal_and_stays(contact):
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(
-    "pose", [(0, 0, 0.6, 0), (1e-9, 0, 0.6, 0), (0, 0, 0.6 - 1e-7, 0), (0, 0, 0.62, 0), (0, 0, 0.6, np.pi / 2)], ids=str
+    "pose",
+    [
+        (0, 0, 0.6, 0),
+        (1e-9, 0, 0.6, 0),
+        (0, 0, 0.6 - 1e-7, 0),
+        (0, 0, 0.62, 0),
+        (0, 0, 0.6, np.pi / 2),
+    ],
+    ids=str,
 )
 def test_a_crate_stands_on_a_pedestal_of_its_own_size(pose, compiled):
     x, y, z, yaw = pose
@@ -61,12 +72,18 @@ def test_a_crate_stands_on_a_pedestal_of_its_own_size(pose, compiled):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_only_what_is_near_is_measured(compiled, monkeypatch):
     """Points along the edges of a long terrain cost what those next to the crate do."""
-    steps = [{"box": {"size": [0.5, 0.5, 0.1 * k], "xyz": [0.6 * k, 0, 0.05 * k]}} for k in range(1, 12)]
+    steps = [
+        {"box": {"size": [0.5, 0.5, 0.1 * k], "xyz": [0.6 * k, 0, 0.05 * k]}} for k in range(1, 12)
+    ]
     world = build({**CRATE, "xyz": [0.6, 0, 0.2]}, *steps, compiled=compiled)
     assert len(world.tables.points) > 500
     if not compiled:
         counts, probe = [], shapes.Box.probe
-        monkeypatch.setattr(shapes.Box, "probe", lambda box, points, looks=None: counts.append(len(points)) or probe(box, points, looks))
+        monkeypatch.setattr(
+            shapes.Box,
+            "probe",
+            lambda box, points, looks=None: counts.append(len(points)) or probe(box, points, looks),
+        )
         go(world, 3)
         assert 0 < max(counts) < 250
     go(world, 20)
@@ -75,14 +92,29 @@ def test_only_what_is_near_is_measured(compiled, monkeypatch):
 
 def test_a_crate_does_not_go_through_a_pillar():
     pillar = {"box": {"size": [0.1, 0.1, 1], "xyz": [0, 0, 0.5]}}
-    world = build({"mass": 5, "box": [0.3, 0.3, 0.2], "xyz": [-0.3, 0, 0.1], "friction": 0, "velocity": [1, 0, 0, 0, 0, 0]}, pillar)
+    world = build(
+        {
+            "mass": 5,
+            "box": [0.3, 0.3, 0.2],
+            "xyz": [-0.3, 0, 0.1],
+            "friction": 0,
+            "velocity": [1, 0, 0, 0, 0, 0],
+        },
+        pillar,
+    )
     go(world, 80)
     assert world.q[0] == pytest.approx(-0.2, abs=1e-4)
 
 
 @pytest.mark.parametrize(("x", "velocity"), [(-0.2, [1, 0, 0]), (-0.05, [0, 1, 0])])
 def test_what_slides_over_an_edge_does_not_run_against_it(x, velocity):
-    crate = {"mass": 5, "box": [0.3, 0.2, 0.1], "xyz": [x, 0, 0.55], "friction": 0, "velocity": [*velocity, 0, 0, 0]}
+    crate = {
+        "mass": 5,
+        "box": [0.3, 0.2, 0.1],
+        "xyz": [x, 0, 0.55],
+        "friction": 0,
+        "velocity": [*velocity, 0, 0, 0],
+    }
     world = build(crate, LEDGE)
     go(world, 70)
     np.testing.assert_allclose(world.v[:3], velocity, atol=1e-6)
@@ -95,8 +127,12 @@ def test_forces_of_edges_are_told_and_recorded():
     assert len(world.point_names) == len(world.point_forces()) == 8 < len(world.tables.points)
     forces = world.contact_forces()
     assert {force.link for force in forces} == {"body"}
-    np.testing.assert_allclose(sum(force.force for force in forces), world.ground_force(), atol=1e-9)
-    np.testing.assert_allclose(recorder.record().wrench("body")[-1][:3], world.ground_force(), atol=1e-9)
+    np.testing.assert_allclose(
+        sum(force.force for force in forces), world.ground_force(), atol=1e-9
+    )
+    np.testing.assert_allclose(
+        recorder.record().wrench("body")[-1][:3], world.ground_force(), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(("length", "warned"), [(2.0, False), (40.0, True)])

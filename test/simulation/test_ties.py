@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that mimic others: a compiled step takes them along in one go, and does what its phases one by one do."""
 
 import numpy as np
@@ -16,7 +17,8 @@ from humanoid_dynamics.structure.events import Connect, Cut
 
 pytest.importorskip("numba", reason="numba is not installed")
 LINKS = "".join(
-    write_link(name, mass, (0.02, 0.03, 0.01), (0.0, 0.02, -0.1)) for name, mass in (("palm", 2.0), ("a", 0.4), ("b", 0.3), ("c", 0.2))
+    write_link(name, mass, (0.02, 0.03, 0.01), (0.0, 0.02, -0.1))
+    for name, mass in (("palm", 2.0), ("a", 0.4), ("b", 0.3), ("c", 0.2))
 )
 LIMIT = '<limit lower="-1" upper="1" effort="50" velocity="20"/>'
 HAND = f"""<robot name="hand">{LINKS}
@@ -26,7 +28,9 @@ HAND = f"""<robot name="hand">{LINKS}
 <mimic joint="drive" multiplier="-0.5" offset="0.1"/></joint>
 <joint name="tip" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0 0 -0.2"/><axis xyz="1 1 0"/>{LIMIT}
 <mimic joint="drive" multiplier="0.7"/></joint></robot>"""
-TIPS = tuple(TouchPoint(f"{link}.tip", link, np.array([0.0, 0.0, -0.2]), 0.02, 0.5) for link in "abc")
+TIPS = tuple(
+    TouchPoint(f"{link}.tip", link, np.array([0.0, 0.0, -0.2]), 0.02, 0.5) for link in "abc"
+)
 
 
 def throw(*, hooked, **options):
@@ -36,7 +40,9 @@ def throw(*, hooked, **options):
     q[2] = 0.46
     q[7:] = 0.2, 0.0, 0.14
     v[:6], v[6:] = (0.3, 0.0, -0.5, 0.2, 0.1, 0.4), (1.0, -0.5, 0.7)
-    world = World(hand, Setup(terrain=(build_plane(),), points=TIPS, compiled=True, **options), hd.State(q, v))
+    world = World(
+        hand, Setup(terrain=(build_plane(),), points=TIPS, compiled=True, **options), hd.State(q, v)
+    )
     if hooked:
         world.add_hook("after_forces", lambda _: None)
     return world
@@ -73,7 +79,9 @@ def test_what_mimics_does_so_and_makes_no_momentum():
     world = throw(hooked=False)
     leaps, reports = count_leaps(world, 100)
     assert leaps > 80
-    np.testing.assert_allclose(world.q[8:], [0.1 - 0.5 * world.q[7], 0.7 * world.q[7]], rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(
+        world.q[8:], [0.1 - 0.5 * world.q[7], 0.7 * world.q[7]], rtol=0.0, atol=1e-11
+    )
     assert max(report.momentum for report in reports) < 1e-5
     assert abs(world.books.missing) < 1e-4
 
@@ -83,7 +91,9 @@ def test_a_loop_besides_is_taken_by_its_phases_until_it_is_cut():
     place = world.robot.data()
     pin.framesForwardKinematics(world.robot.model, place, world.q)
     held = place.oMf[world.robot.model.getFrameId("palm")]
-    world.apply([Connect(LoopClosure("grip", "spherical", "palm", pin.SE3.Identity(), "world", held))])
+    world.apply(
+        [Connect(LoopClosure("grip", "spherical", "palm", pin.SE3.Identity(), "world", held))]
+    )
     assert count_leaps(world, 20)[0] == 0
     assert len(world.lam) == 5
     world.apply([Cut("grip")])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where robots touch: with all their links, however they were named, and told where a mesh is missing."""
 
 from dataclasses import replace
@@ -23,7 +24,10 @@ JOINT = '<joint name="wrist" type="fixed"><parent link="arm"/><child link="hand"
 
 def write_arm():
     """Return the URDF of an arm whose hand is a mesh that lies nowhere."""
-    links = "".join(LINK.format(name=name, inertia=INERTIA, shape=shape) for name, shape in (("arm", BOX), ("hand", MESH)))
+    links = "".join(
+        LINK.format(name=name, inertia=INERTIA, shape=shape)
+        for name, shape in (("arm", BOX), ("hand", MESH))
+    )
     return f'<robot name="arm">{links}{JOINT}</robot>'
 
 
@@ -34,7 +38,10 @@ def test_a_robot_of_the_catalogue_touches_where_it_does_by_its_path(name):
     except MissingExtraError as missing:
         pytest.skip(str(missing))
     path = next(read_source(name).folder.rglob(f"{name}.urdf"))
-    expected = [(point.link, *point.p_L) for point in list_body_points(replace(hd.load_robot(path), surfaces=robot.surfaces))]
+    expected = [
+        (point.link, *point.p_L)
+        for point in list_body_points(replace(hd.load_robot(path), surfaces=robot.surfaces))
+    ]
     found = [(point.link, *point.p_L) for point in list_body_points(robot)]
     assert found == expected
     assert len({link for link, *_ in found}) > 6
@@ -43,7 +50,9 @@ def test_a_robot_of_the_catalogue_touches_where_it_does_by_its_path(name):
 def test_the_points_of_a_description_do_not_depend_on_how_it_was_named(tmp_path, monkeypatch):
     corners = np.array([[x, y, z] for x in (0.0, 0.3) for y in (0.0, 0.2) for z in (0.0, 0.1)])
     (tmp_path / "meshes").mkdir()
-    (tmp_path / "meshes" / "hand.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners))
+    (tmp_path / "meshes" / "hand.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+    )
     text = write_arm().replace("package://nowhere/hand.stl", "meshes/hand.obj")
     (tmp_path / "arm.urdf").write_text(text)
     by_path = hd.load_robot(tmp_path / "arm.urdf", root="free_flyer")
@@ -57,10 +66,25 @@ def test_the_points_of_a_description_do_not_depend_on_how_it_was_named(tmp_path,
 
 def test_links_whose_meshes_are_missing_are_told():
     robot = hd.load_robot(write_arm(), root="free_flyer")
-    scene = read_scene({"figures": {"a": {"robot": write_arm(), "root": "free_flyer", "points": "body"}, "b": {"robot": "human28"}}})
+    scene = read_scene(
+        {
+            "figures": {
+                "a": {"robot": write_arm(), "root": "free_flyer", "points": "body"},
+                "b": {"robot": "human28"},
+            }
+        }
+    )
     for world in (World(robot, Setup(points="body")), World(scene.robot, scene.setup)):
-        assert [text for text in world.robot.warnings if "hand" in text and "have no contact there" in text]
-    assert not [text for text in World(robot, Setup(points="surfaces")).robot.warnings if "have no contact there" in text]
+        assert [
+            text
+            for text in world.robot.warnings
+            if "hand" in text and "have no contact there" in text
+        ]
+    assert not [
+        text
+        for text in World(robot, Setup(points="surfaces")).robot.warnings
+        if "have no contact there" in text
+    ]
 
 
 def test_corners_of_a_box_that_shares_its_place_with_a_surface_touch_on_all_sides():
@@ -69,7 +93,11 @@ def test_corners_of_a_box_that_shares_its_place_with_a_surface_touch_on_all_side
     corners = {}
     for point in list_body_points(robot)[4 * len(robot.surfaces) :]:
         corners.setdefault(point.name.rpartition(".")[0], []).append(point)
-    boxes = {name: points for name, points in corners.items() if any(point.outward.any() for point in points)}
+    boxes = {
+        name: points
+        for name, points in corners.items()
+        if any(point.outward.any() for point in points)
+    }
     assert boxes
     assert all(len(points) == 8 for points in boxes.values())
 
@@ -77,7 +105,10 @@ def test_corners_of_a_box_that_shares_its_place_with_a_surface_touch_on_all_side
 def test_the_lowest_corner_of_a_hand_touches_however_it_is_turned():
     robot = hd.load_robot("human28")
     points = [point for point in list_body_points(robot) if point.link == "right_hand"]
-    p_L, outward = np.array([point.p_L for point in points]), np.array([point.outward for point in points])
+    p_L, outward = (
+        np.array([point.p_L for point in points]),
+        np.array([point.outward for point in points]),
+    )
     rng = np.random.default_rng(0)
     for down in rng.normal(size=(200, 3)):
         lowest = int(np.argmax(p_L @ down))

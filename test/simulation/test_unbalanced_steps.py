@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step that takes the energy from nowhere out of what a run may miss says so, and no other does."""
 
 import numpy as np
@@ -15,9 +16,13 @@ def whirl(dt, seconds):
     robot = hd.load_robot("human28")
     rng, v = np.random.default_rng(1), np.zeros(robot.nv)
     v[6:], v[:6] = rng.uniform(-10.0, 10.0, robot.nv - 6), rng.uniform(-2.0, 2.0, 6)
-    world = World(robot, Setup(gravity=(0.0, 0.0, 0.0), compiled=False), hd.State(np.array(robot.posture), v))
+    world = World(
+        robot, Setup(gravity=(0.0, 0.0, 0.0), compiled=False), hd.State(np.array(robot.posture), v)
+    )
     reports = [world.step(dt) for _ in range(round(seconds / dt))]
-    return [report.status for report in reports], abs(world.books.missing) <= ENERGY * sum_energy(world.books)
+    return [report.status for report in reports], abs(world.books.missing) <= ENERGY * sum_energy(
+        world.books
+    )
 
 
 def test_long_steps_of_wild_limbs_are_unbalanced_where_the_energy_of_the_run_is_not_kept():
@@ -30,12 +35,18 @@ def test_long_steps_of_wild_limbs_are_unbalanced_where_the_energy_of_the_run_is_
 
 
 def test_the_step_that_takes_it_out_says_so_and_those_after_it_do_not():
-    world = World(build_body(2.0, (0.1, 0.2, 0.25)), Setup(), build_state(z=1.0, v=(0.3, 0.0, 2.0, 0.4, 0.0, 0.0)))
+    world = World(
+        build_body(2.0, (0.1, 0.2, 0.25)),
+        Setup(),
+        build_state(z=1.0, v=(0.3, 0.0, 2.0, 0.4, 0.0, 0.0)),
+    )
     assert world.step(1e-3).status == "OK"
     world.books.enter("motors", 1.0)
     report = world.step(1e-3)
     assert report.status == "UNBALANCED"
-    assert report.reason.startswith("energy error of -1.0e+00 J in the step, -1.0e+00 J since the start: more than 0.001 of the ")
+    assert report.reason.startswith(
+        "energy error of -1.0e+00 J in the step, -1.0e+00 J since the start: more than 0.001 of the "
+    )
     assert world.step(1e-3).status == "OK"
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The world: laws while it steps, what it refuses, and that equal runs are equal."""
 
 import re
@@ -32,7 +33,15 @@ def human():
 
 
 def standing(human, **options):
-    return World(human, Setup(terrain=(build_plane(),), drive=build_drive(human, 3000.0, 60.0), compiled=False, **options))
+    return World(
+        human,
+        Setup(
+            terrain=(build_plane(),),
+            drive=build_drive(human, 3000.0, 60.0),
+            compiled=False,
+            **options,
+        ),
+    )
 
 
 def momentum(world):
@@ -69,7 +78,9 @@ def test_contacts_change_linear_momentum_by_their_impulse(human):
     for _ in range(50):
         before = momentum(world)[:3]
         world.step(1e-3)
-        received = 1e-3 * (world.point_forces().sum(axis=0) + human.mass * world.robot.model.gravity.linear)
+        received = 1e-3 * (
+            world.point_forces().sum(axis=0) + human.mass * world.robot.model.gravity.linear
+        )
         np.testing.assert_allclose(momentum(world)[:3] - before, received, atol=2e-5)
 
 
@@ -178,7 +189,9 @@ class TestWhatItRefuses:
         world = World(human, Setup())
         far = pin.SE3(np.eye(3), np.array([0.0, 0.0, 5.0]))
         with pytest.raises(HumanoidDynamicsError, match="'grip' cannot close"):
-            world.apply([Connect(LoopClosure("grip", "spherical", "left_hand", HERE, "world", far))])
+            world.apply(
+                [Connect(LoopClosure("grip", "spherical", "left_hand", HERE, "world", far))]
+            )
         assert "grip" not in world.mechanism.constraints
 
     def test_motion_that_runs_away_stops_the_world_in_its_last_good_state(self, human):
@@ -189,13 +202,23 @@ class TestWhatItRefuses:
             if report.status == "STOPPED":
                 break
         assert report.status == "STOPPED"
-        assert re.search(r"body '\w+', coordinate '\w+', push on 'head' with 1e\+09 N and 0 N·m, at t =", report.reason)
+        assert re.search(
+            r"body '\w+', coordinate '\w+', push on 'head' with 1e\+09 N and 0 N·m, at t =",
+            report.reason,
+        )
         np.testing.assert_array_equal(world.q, q)
         assert np.isfinite(world.v).all()
         assert world.step(1e-3).status == "STOPPED"
 
     def test_every_status_is_explained(self):
-        assert set(SimulationStatus) == {"OK", "SATURATED", "INVALID_INPUT", "INEXACT", "UNBALANCED", "STOPPED"}
+        assert set(SimulationStatus) == {
+            "OK",
+            "SATURATED",
+            "INVALID_INPUT",
+            "INEXACT",
+            "UNBALANCED",
+            "STOPPED",
+        }
 
 
 def test_hooks_come_in_their_order(human):
@@ -209,7 +232,10 @@ def test_hooks_come_in_their_order(human):
 def test_impact_calls_its_hook():
     ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, 0.5)
     state = hd.State([0, 0, 0.1005, 0, 0, 0, 1.0], [0, 0, -1.0, 0, 0, 0])
-    world, seen = World(build_body(1.0, (0.01,) * 3), Setup(terrain=(build_plane(),), points=(ball,)), state), []
+    world, seen = (
+        World(build_body(1.0, (0.01,) * 3), Setup(terrain=(build_plane(),), points=(ball,)), state),
+        [],
+    )
     world.add_hook("after_impact", lambda world: seen.append(world.v[2]))
     report = world.step(1e-3)
     assert report.impacts == 1
@@ -254,7 +280,14 @@ print(recorder.digest())
 
 def test_equal_runs_in_different_processes_have_equal_records():
     digests = {
-        subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", RUN],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        ).stdout
         for _ in range(2)
     }
     assert len(digests) == 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How deep the shapes of a robot are in level ground, by their own surfaces and not by the points that stand for them."""
 
 import numpy as np
@@ -23,7 +24,11 @@ def list_shapes(robot):
 def lowest(shape, X_WL, vertices):
     """Return the height of the lowest point of a shape: the support of its vertices, or in closed form."""
     if shape.kind == "mesh":
-        return np.inf if not len(vertices) else float((vertices @ X_WL.rotation[2]).min() + X_WL.translation[2])
+        return (
+            np.inf
+            if not len(vertices)
+            else float((vertices @ X_WL.rotation[2]).min() + X_WL.translation[2])
+        )
     X = X_WL * shape.X_LG
     across, along = np.hypot(X.rotation[2, 0], X.rotation[2, 1]), abs(X.rotation[2, 2])
     if shape.kind == "box":
@@ -40,4 +45,8 @@ def sink(robot, q, shapes=None):
     data = robot.data()
     pin.forwardKinematics(robot.model, data, q)
     shapes = list_shapes(robot) if shapes is None else shapes
-    return max((-lowest(shape, data.oMi[joint] * X_JF, vertices), name) for name, joint, X_JF, shape, vertices in shapes if joint)
+    return max(
+        (-lowest(shape, data.oMi[joint] * X_JF, vertices), name)
+        for name, joint, X_JF, shape, vertices in shapes
+        if joint
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same kernels interpreted and compiled, in either precision, and without numba."""
 
 import subprocess
@@ -9,7 +10,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.errors import MissingExtraError, ShapeError
-from humanoid_dynamics.snake import MODES, PreparedInverse, PreparedSnake, SnakeModel, compiled, passes, unfolded
+from humanoid_dynamics.snake import (
+    MODES,
+    PreparedInverse,
+    PreparedSnake,
+    SnakeModel,
+    compiled,
+    passes,
+    unfolded,
+)
 from humanoid_dynamics.snake.turning import FAR, turn, turn_in_one_pass
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 
 def draw(n):
     rng = np.random.default_rng(n)
-    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
+    model = SnakeModel(
+        rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n)
+    )
     return model, rng.uniform(-3.0, 3.0, n), rng.normal(size=2), rng.normal(size=n - 1)
 
 
@@ -25,7 +36,9 @@ def draw(n):
 def test_compiled_and_interpreted_kernel_agree(n):
     pytest.importorskip("numba")
     model, theta, u, torques = draw(n)
-    interpreted, fast = (PreparedSnake(model, compiled=way).tick(theta, u, torques).rates for way in (False, True))
+    interpreted, fast = (
+        PreparedSnake(model, compiled=way).tick(theta, u, torques).rates for way in (False, True)
+    )
     assert_allclose(fast, interpreted, rtol=1e-11, atol=1e-11)
 
 
@@ -33,7 +46,10 @@ def test_compiled_and_interpreted_kernel_agree(n):
 def test_compiled_and_interpreted_comparators_agree(mode):
     pytest.importorskip("numba")
     model, theta, u, torques = draw(6)
-    interpreted, fast = (PreparedSnake(model, mode, compiled=way).tick(theta, u, torques).rates for way in (False, True))
+    interpreted, fast = (
+        PreparedSnake(model, mode, compiled=way).tick(theta, u, torques).rates
+        for way in (False, True)
+    )
     assert_allclose(fast, interpreted, rtol=1e-11, atol=1e-11)
 
 
@@ -70,7 +86,10 @@ def test_one_pass_answers_not_a_number_with_not_a_number():
 def test_compiled_loop_gets_a_status_too(value):
     pytest.importorskip("numba")
     model, theta, _, torques = draw(5)
-    assert PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status == "INVALID_INPUT"
+    assert (
+        PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status
+        == "INVALID_INPUT"
+    )
 
 
 def test_without_numba_the_snake_runs_and_names_the_extra():
@@ -88,7 +107,14 @@ try:
 except MissingExtraError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert "pip install 'humanoid_dynamics[speed]'" in done.stdout
 
@@ -103,7 +129,14 @@ def test_missing_compiler_is_told(monkeypatch):
 
 def test_import_brings_neither_numba_nor_a_plotter():
     code = "import sys, humanoid_dynamics.snake; print([m for m in ('numba', 'matplotlib', 'rclpy') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -111,7 +144,10 @@ def test_import_brings_neither_numba_nor_a_plotter():
 @pytest.mark.parametrize("mode", MODES)
 def test_any_number_that_is_none_is_found_in_any_place(n, mode):
     """Also where it does not reach the accelerations, such as the angle of a single link."""
-    snake, rng = PreparedSnake(SnakeModel.uniform(n), mode, compiled=False), np.random.default_rng(n)
+    snake, rng = (
+        PreparedSnake(SnakeModel.uniform(n), mode, compiled=False),
+        np.random.default_rng(n),
+    )
     for place in range(2 * n + 1):
         state = rng.normal(size=2 * n + 1)
         assert snake.tick(*np.split(state, (n, n + 2))).status == "OK"
@@ -126,7 +162,10 @@ def test_any_number_that_is_none_is_found_in_any_place(n, mode):
 def test_compiled_and_interpreted_inverse_agree(n, damping):
     pytest.importorskip("numba")
     model, theta, u, _ = draw(n)
-    interpreted, fast = (PreparedInverse(model, damping, compiled=way).tick(theta, u, np.array([0.7, -1.3])) for way in (False, True))
+    interpreted, fast = (
+        PreparedInverse(model, damping, compiled=way).tick(theta, u, np.array([0.7, -1.3]))
+        for way in (False, True)
+    )
     assert_allclose(fast.torques, interpreted.torques, rtol=1e-10, atol=1e-10)
     assert (fast.status, fast.reason) == (interpreted.status, interpreted.reason)
 
@@ -139,7 +178,9 @@ def test_inverse_in_a_loop_gets_a_status_and_refuses_shapes(is_compiled):
     answer = snake.tick(np.zeros(4), np.array([np.nan, 0.0]), np.ones(2))
     assert answer.status == "INVALID_INPUT"
     assert_allclose(answer.torques, 0.0)
-    with pytest.raises(ShapeError, match=r"theta, u, u_dot: received shapes .* expected \(\(4,\), \(2,\), \(2,\)\)"):
+    with pytest.raises(
+        ShapeError, match=r"theta, u, u_dot: received shapes .* expected \(\(4,\), \(2,\), \(2,\)\)"
+    ):
         snake.tick(np.zeros(3), np.zeros(2), np.zeros(2))
 
 
@@ -148,8 +189,14 @@ def test_inverse_in_a_loop_gets_a_status_and_refuses_shapes(is_compiled):
 def test_passes_equal_the_lines_they_stand_for(n, dtype):
     rng = np.random.default_rng(n)
     rows = rng.uniform(-1.0, 1.0, (5, n - 1)).astype(dtype)
-    c, z, a, torques, x = (rng.normal(size=size).astype(dtype) for size in (n - 1, n - 1, n - 1, n - 1, n))
-    questions = {passes.add_up: (rows[0], x), passes.weigh: (c, z, a, rows), passes.press: (c, z, torques, rows[1], dtype(3.0))}
+    c, z, a, torques, x = (
+        rng.normal(size=size).astype(dtype) for size in (n - 1, n - 1, n - 1, n - 1, n)
+    )
+    questions = {
+        passes.add_up: (rows[0], x),
+        passes.weigh: (c, z, a, rows),
+        passes.press: (c, z, torques, rows[1], dtype(3.0)),
+    }
     for written, in_one_pass in passes.PASSES:
         ours, theirs = (np.asarray(form(*questions[written])) for form in (in_one_pass, written))
         assert ours.dtype == dtype

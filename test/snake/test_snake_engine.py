@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same snake through the front door and the general engine, and its laws, for snakes and states nobody chose."""
 
 import numpy as np
@@ -36,14 +37,22 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def draw(n, seed):
     rng = np.random.default_rng([n, seed])
-    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
-    return model, SnakeState(rng.uniform(-3.0, 3.0, n), rng.normal(size=2), rng.normal(size=2)), rng.normal(size=n - 1)
+    model = SnakeModel(
+        rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n)
+    )
+    return (
+        model,
+        SnakeState(rng.uniform(-3.0, 3.0, n), rng.normal(size=2), rng.normal(size=2)),
+        rng.normal(size=n - 1),
+    )
 
 
 def load(model):
     description = build_snake_description(model)
     name = description.pop("name")
-    return load_robot(build_snake_urdf(model, name), description=read_description(description, name))
+    return load_robot(
+        build_snake_urdf(model, name), description=read_description(description, name)
+    )
 
 
 def solve_with_engine(robot, model, state, torques):
@@ -60,7 +69,9 @@ def test_sn9_the_general_engine_gives_the_same_accelerations_and_wheel_forces(n,
     model, state, torques = draw(n, seed)
     u_dot = forward_dynamics(model, state, torques).u_dot
     a, theirs, lam = solve_with_engine(load(model), model, state, torques)
-    assert_allclose(theirs, u_dot, rtol=0.0, atol=1e-12 * (1.0 + np.abs(a).max()))  # of accelerations that cancel in u_dot
+    assert_allclose(
+        theirs, u_dot, rtol=0.0, atol=1e-12 * (1.0 + np.abs(a).max())
+    )  # of accelerations that cancel in u_dot
     side = compute_side_forces(model, state, torques, u_dot)
     assert_allclose(lam, side.lam, rtol=0.0, atol=1e-10 * (1.0 + np.abs(lam).max()))
 
@@ -93,13 +104,38 @@ def test_sn9_motion_of_the_engine_is_the_motion_of_the_recursion():
     for k in range(round(end / dt)):
         t = k * dt
         k_1 = v, accelerate(t, q, v)
-        k_2 = v + 0.5 * dt * k_1[1], accelerate(t + 0.5 * dt, pin.integrate(robot.model, q, 0.5 * dt * k_1[0]), v + 0.5 * dt * k_1[1])
-        k_3 = v + 0.5 * dt * k_2[1], accelerate(t + 0.5 * dt, pin.integrate(robot.model, q, 0.5 * dt * k_2[0]), v + 0.5 * dt * k_2[1])
-        k_4 = v + dt * k_3[1], accelerate(t + dt, pin.integrate(robot.model, q, dt * k_3[0]), v + dt * k_3[1])
-        mean = [(a + 2.0 * b + 2.0 * c + d) / 6.0 for a, b, c, d in zip(k_1, k_2, k_3, k_4, strict=True)]
+        k_2 = (
+            v + 0.5 * dt * k_1[1],
+            accelerate(
+                t + 0.5 * dt,
+                pin.integrate(robot.model, q, 0.5 * dt * k_1[0]),
+                v + 0.5 * dt * k_1[1],
+            ),
+        )
+        k_3 = (
+            v + 0.5 * dt * k_2[1],
+            accelerate(
+                t + 0.5 * dt,
+                pin.integrate(robot.model, q, 0.5 * dt * k_2[0]),
+                v + 0.5 * dt * k_2[1],
+            ),
+        )
+        k_4 = (
+            v + dt * k_3[1],
+            accelerate(t + dt, pin.integrate(robot.model, q, dt * k_3[0]), v + dt * k_3[1]),
+        )
+        mean = [
+            (a + 2.0 * b + 2.0 * c + d) / 6.0 for a, b, c, d in zip(k_1, k_2, k_3, k_4, strict=True)
+        ]
         q, v = pin.integrate(robot.model, q, dt * mean[0]), v + dt * mean[1]
     theta, u, position = find_snake(robot).read(q, v, robot.data())
-    run = compute_reference(model, start, lambda t, _theta, _u: 0.05 * np.cos(3.0 * t) * torques, np.array([0.0, end]), compiled=False)
+    run = compute_reference(
+        model,
+        start,
+        lambda t, _theta, _u: 0.05 * np.cos(3.0 * t) * torques,
+        np.array([0.0, end]),
+        compiled=False,
+    )
     assert np.abs(run.theta[-1] - start.theta).max() > 0.3
     assert_allclose(np.exp(1j * theta), np.exp(1j * run.theta[-1]), atol=1e-6)
     assert_allclose([*u, *position], [*run.u[-1], *run.position[-1]], atol=1e-6)
@@ -113,7 +149,11 @@ def test_sn9_motion_of_the_engine_is_the_motion_of_the_recursion():
 def test_sn1_the_invariant_holds_for_all_links(n, seed):
     model, state, _ = draw(n, seed)
     speeds, omega = compute_link_speeds(model, state)
-    assert_allclose(speeds**2 + (model.half_lengths * omega) ** 2, state.u[0] ** 2 + (model.half_lengths[0] * state.u[1]) ** 2, rtol=1e-12)
+    assert_allclose(
+        speeds**2 + (model.half_lengths * omega) ** 2,
+        state.u[0] ** 2 + (model.half_lengths[0] * state.u[1]) ** 2,
+        rtol=1e-12,
+    )
 
 
 @SETTINGS
@@ -136,7 +176,12 @@ def test_sn3_the_mass_matrix_lies_between_its_bounds_in_any_shape(n, seed):
     M = compute_equations(model, state, torques).M * np.outer(scale, scale)
     both = np.array([model.masses, model.inertias / model.half_lengths**2])
     low, high = np.linalg.eigvalsh(M)
-    assert both.min(axis=0).sum() * (1.0 - 1e-12) <= low <= high <= both.max(axis=0).sum() * (1.0 + 1e-12)
+    assert (
+        both.min(axis=0).sum() * (1.0 - 1e-12)
+        <= low
+        <= high
+        <= both.max(axis=0).sum() * (1.0 + 1e-12)
+    )
 
 
 @SETTINGS
@@ -148,7 +193,9 @@ def test_sn3_power_of_the_torques_is_the_rate_of_the_kinetic_energy(n, seed):
     M = compute_equations(model, state, torques)
     power = torques @ np.diff(rates.theta_dot)
     gained = state.u @ (M.M @ rates.u_dot + M.bias)
-    assert gained == pytest.approx(power, rel=1e-9, abs=1e-10 * (1.0 + np.abs(rates.theta_dot).max() ** 3))
+    assert gained == pytest.approx(
+        power, rel=1e-9, abs=1e-10 * (1.0 + np.abs(rates.theta_dot).max() ** 3)
+    )
 
 
 @settings(max_examples=8, deadline=None, derandomize=True)
@@ -156,7 +203,13 @@ def test_sn3_power_of_the_torques_is_the_rate_of_the_kinetic_energy(n, seed):
 def test_sn11_the_energy_function_stays_whatever_the_snake(n, seed):
     model, state, torques = draw(n, seed)
     start = SnakeState(state.theta, 0.3 * state.u)
-    run = compute_reference(model, start, lambda t, _theta, _u: 0.05 * np.cos(3.0 * t) * torques, np.array([0.0, 0.1, 0.3]), compiled=False)
+    run = compute_reference(
+        model,
+        start,
+        lambda t, _theta, _u: 0.05 * np.cos(3.0 * t) * torques,
+        np.array([0.0, 0.1, 0.3]),
+        compiled=False,
+    )
     assert np.abs(run.work).max() > 1e-6
     assert_allclose(run.energy, run.kinetic[0], rtol=1e-9)
 
@@ -196,13 +249,20 @@ def test_the_snake_of_the_catalogue_is_the_one_of_the_paper():
     found, paper = find_snake(robot), SnakeModel.uniform(5)
     for name in ("masses", "inertias", "half_lengths"):
         assert_allclose(getattr(found.model, name), getattr(paper, name))
-    assert_allclose(found.read(robot.posture, np.zeros(7), robot.data())[0], np.pi / 6 * np.array([-1, 1, -1, 1, -1]), atol=1e-12)
+    assert_allclose(
+        found.read(robot.posture, np.zeros(7), robot.data())[0],
+        np.pi / 6 * np.array([-1, 1, -1, 1, -1]),
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("wheel_2", "xyz", [0.05, 0.0, 0.0]), "a wheel 0.15 m and 0.05 m from the joints, not halfway: link_2"),
+        (
+            ("wheel_2", "xyz", [0.05, 0.0, 0.0]),
+            "a wheel 0.15 m and 0.05 m from the joints, not halfway: link_2",
+        ),
         (("wheel_4", "xyz", [0.05, 0.0, 0.0]), "requires the wheel at the centre of mass: link_4"),
         (("wheel_4", "xyz", [0.1, 0.01, 0.0]), "joints ahead of their wheel"),
         (("wheel_2", "rpy", [0.0, 0.0, 0.3]), "joints ahead of their wheel"),
@@ -216,7 +276,9 @@ def test_wheels_that_make_no_snake_are_refused(change, message):
     description["wheels"][wheel][key] = value
     del description["name"]
     with pytest.raises(UnsupportedRobotError, match=message):
-        find_snake(load_robot(build_snake_urdf(model), description=read_description(description, "snake")))
+        find_snake(
+            load_robot(build_snake_urdf(model), description=read_description(description, "snake"))
+        )
 
 
 def test_a_robot_without_wheels_is_no_snake():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the door of the snake refuses, and what its values promise."""
 
 import numpy as np
@@ -28,9 +29,19 @@ def test_uniform_snake_is_the_paper_s():
     [
         ([], [], [], "masses: received no link"),
         ([1.0, 1.0], [0.1], [0.1, 0.1], r"inertias: received shape \(1,\), expected \(2,\)"),
-        ([1.0, -1.0], [0.1, 0.1], [0.1, 0.1], "masses: received -1.0 at index 1, expected positive numbers"),
+        (
+            [1.0, -1.0],
+            [0.1, 0.1],
+            [0.1, 0.1],
+            "masses: received -1.0 at index 1, expected positive numbers",
+        ),
         ([1.0, 1.0], [0.1, 0.0], [0.1, 0.1], "inertias: received 0.0 at index 1"),
-        ([1.0, 1.0], [0.1, 0.1], [np.nan, 0.1], "half_lengths: received nan at index 0, expected finite"),
+        (
+            [1.0, 1.0],
+            [0.1, 0.1],
+            [np.nan, 0.1],
+            "half_lengths: received nan at index 0, expected finite",
+        ),
     ],
 )
 def test_impossible_links_are_refused(masses, inertias, half_lengths, message):
@@ -39,7 +50,9 @@ def test_impossible_links_are_refused(masses, inertias, half_lengths, message):
 
 
 def test_impossible_numbers_of_links_are_refused():
-    with pytest.raises(ShapeError, match="n: received 0, expected a whole number, at least one link"):
+    with pytest.raises(
+        ShapeError, match="n: received 0, expected a whole number, at least one link"
+    ):
         SnakeModel.uniform(0)
     with pytest.raises(ShapeError, match=r"n: received 2\.5, expected a whole number"):
         SnakeModel.uniform(2.5)
@@ -85,16 +98,28 @@ def test_a_loop_gets_a_status_instead_of_an_exception():
     rates = snake.tick(theta, u, np.array([0.0, np.nan, 0.0]))
     assert (rates.status, rates.reason) == ("INVALID_INPUT", "not finite: torques")
     np.testing.assert_array_equal(rates.rates, 0.0)
-    assert snake.tick(np.array([0.0, np.inf, 0.0, 0.0]), u, np.zeros(3)).reason == "not finite: theta"
-    assert snake.tick(np.arange(4.0), np.array([1e200, 1e200]), np.zeros(3)).reason == "the accelerations overflow"
+    assert (
+        snake.tick(np.array([0.0, np.inf, 0.0, 0.0]), u, np.zeros(3)).reason == "not finite: theta"
+    )
+    assert (
+        snake.tick(np.arange(4.0), np.array([1e200, 1e200]), np.zeros(3)).reason
+        == "the accelerations overflow"
+    )
 
 
 def test_a_loop_still_refuses_wrong_shapes():
-    with pytest.raises(ShapeError, match=r"theta, u, torques: received shapes .* expected \(\(4,\), \(2,\), \(3,\)\)"):
-        PreparedSnake(SnakeModel.uniform(4), compiled=False).tick(np.zeros(3), np.zeros(2), np.zeros(3))
+    with pytest.raises(
+        ShapeError,
+        match=r"theta, u, torques: received shapes .* expected \(\(4,\), \(2,\), \(3,\)\)",
+    ):
+        PreparedSnake(SnakeModel.uniform(4), compiled=False).tick(
+            np.zeros(3), np.zeros(2), np.zeros(3)
+        )
 
 
 def test_links_hang_end_to_end():
     model = SnakeModel(np.ones(3), np.ones(3), np.array([0.1, 0.2, 0.3]))
-    positions = compute_link_positions(model, SnakeState([0.0, np.pi / 2.0, 0.0], [0.0, 0.0], [1.0, 2.0]))
+    positions = compute_link_positions(
+        model, SnakeState([0.0, np.pi / 2.0, 0.0], [0.0, 0.0], [1.0, 2.0])
+    )
     np.testing.assert_allclose(positions, [[1.0, 2.0], [1.1, 2.2], [1.4, 2.4]], atol=1e-15)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent makers of the same equations: sympy's Kane method, and plain pinocchio with one row per wheel."""
 
 import numpy as np
@@ -24,8 +25,14 @@ from humanoid_dynamics.snake import (
 
 def draw(n, seed=0):
     rng = np.random.default_rng([n, seed])
-    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
-    return model, SnakeState(rng.uniform(-1.5, 1.5, n), rng.normal(size=2), rng.normal(size=2)), rng.normal(size=n - 1)
+    model = SnakeModel(
+        rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n)
+    )
+    return (
+        model,
+        SnakeState(rng.uniform(-1.5, 1.5, n), rng.normal(size=2), rng.normal(size=2)),
+        rng.normal(size=n - 1),
+    )
 
 
 def build_sympy_chain(model, torques):
@@ -45,7 +52,13 @@ def build_sympy_chain(model, torques):
         centres.append(joint.locatenew(f"G{i}", h[i] * frames[i].x))
         centres[-1].v2pt_theory(joint, N, frames[i])
     bodies = [
-        me.RigidBody(f"B{i}", centres[i], frames[i], model.masses[i], (me.inertia(frames[i], 0, 0, model.inertias[i]), centres[i]))
+        me.RigidBody(
+            f"B{i}",
+            centres[i],
+            frames[i],
+            model.masses[i],
+            (me.inertia(frames[i], 0, 0, model.inertias[i]), centres[i]),
+        )
         for i in range(n)
     ]
     net = [ahead - behind for ahead, behind in zip((0, *torques), (*torques, 0), strict=True)]
@@ -55,7 +68,9 @@ def build_sympy_chain(model, torques):
         u_dependent=[*speeds[1:n], speeds[n + 1]],
         velocity_constraints=[centre.vel(N).dot(frame.y) for centre, frame in zip(centres, frames, strict=True)],
     )  # fmt: skip
-    method.kanes_equations(bodies, [(frame, moment * N.z) for frame, moment in zip(frames, net, strict=True)])
+    method.kanes_equations(
+        bodies, [(frame, moment * N.z) for frame, moment in zip(frames, net, strict=True)]
+    )
     return method, q, speeds
 
 
@@ -64,10 +79,28 @@ def test_sympy_derives_the_same_accelerations(n):
     model, state, torques = draw(n)
     rates = forward_dynamics(model, state, torques)
     method, q, speeds = build_sympy_chain(model, torques)
-    values = dict(zip((*q, *speeds), (*state.theta, *state.position, *rates.theta_dot, *rates.position_dot), strict=True))
-    matrix, right = (np.array(part.subs(values).evalf(), dtype=float) for part in (method.mass_matrix, method.forcing))
-    accelerations = dict(zip((speeds[0], speeds[n], *speeds[1:n], speeds[n + 1]), np.linalg.solve(matrix, right[:, 0]), strict=True))
-    along = np.cos(state.theta[0]) * accelerations[speeds[n]] + np.sin(state.theta[0]) * accelerations[speeds[n + 1]]
+    values = dict(
+        zip(
+            (*q, *speeds),
+            (*state.theta, *state.position, *rates.theta_dot, *rates.position_dot),
+            strict=True,
+        )
+    )
+    matrix, right = (
+        np.array(part.subs(values).evalf(), dtype=float)
+        for part in (method.mass_matrix, method.forcing)
+    )
+    accelerations = dict(
+        zip(
+            (speeds[0], speeds[n], *speeds[1:n], speeds[n + 1]),
+            np.linalg.solve(matrix, right[:, 0]),
+            strict=True,
+        )
+    )
+    along = (
+        np.cos(state.theta[0]) * accelerations[speeds[n]]
+        + np.sin(state.theta[0]) * accelerations[speeds[n + 1]]
+    )
     assert_allclose(rates.u_dot, [along, accelerations[speeds[0]]], rtol=1e-12, atol=1e-12)
 
 
@@ -75,11 +108,16 @@ def test_sympy_derives_the_same_accelerations(n):
 def test_sympy_draws_the_same_motion(n):
     """Unequal links under torques that the paper does not have: both equations integrated by themselves, to the last digits."""
     model, start, torques = draw(n, 5)
-    start, times = SnakeState(start.theta, 0.5 * start.u, start.position), np.array([0.0, 0.25, 0.5])
+    start, times = (
+        SnakeState(start.theta, 0.5 * start.u, start.position),
+        np.array([0.0, 0.25, 0.5]),
+    )
     law = [0.1 * T * sp.sin(4.0 * me.dynamicsymbols._t + k) for k, T in enumerate(torques)]
     method, q, speeds = build_sympy_chain(model, law)
     ordered = (speeds[0], speeds[n], *speeds[1:n], speeds[n + 1])
-    parts = sp.lambdify((me.dynamicsymbols._t, q, speeds), (method.mass_matrix, method.forcing), cse=True)
+    parts = sp.lambdify(
+        (me.dynamicsymbols._t, q, speeds), (method.mass_matrix, method.forcing), cse=True
+    )
 
     def rate(t, y):
         matrix, right = parts(t, y[: n + 2], y[n + 2 :])
@@ -89,7 +127,13 @@ def test_sympy_draws_the_same_motion(n):
     first = forward_dynamics(model, start, np.zeros(n - 1))
     y = np.concatenate((start.theta, start.position, first.theta_dot, first.position_dot))
     theirs = solve_ivp(rate, (0.0, 0.5), y, "DOP853", t_eval=times, rtol=1e-11, atol=1e-13).y.T
-    ours = compute_reference(model, start, lambda t, _theta, _u: 0.1 * torques * np.sin(4.0 * t + np.arange(n - 1)), times, compiled=False)
+    ours = compute_reference(
+        model,
+        start,
+        lambda t, _theta, _u: 0.1 * torques * np.sin(4.0 * t + np.arange(n - 1)),
+        times,
+        compiled=False,
+    )
     assert np.abs(ours.theta[-1] - start.theta).max() > 0.2
     assert_allclose(theirs[:, :n], ours.theta, atol=1e-8)
     assert_allclose(theirs[:, n : n + 2], ours.position, atol=1e-8)
@@ -102,7 +146,9 @@ def solve_with_pinocchio(model, state, torques, is_classical=False):
     for name, wheel in wheels.items():
         link = robot.frames[robot.getFrameId(wheel["link"])]
         X_LW = pin.SE3(pin.rpy.rpyToMatrix(*wheel["rpy"]), np.array(wheel["xyz"]))
-        robot.addFrame(pin.Frame(name, link.parentJoint, link.placement * X_LW, pin.FrameType.OP_FRAME))
+        robot.addFrame(
+            pin.Frame(name, link.parentJoint, link.placement * X_LW, pin.FrameType.OP_FRAME)
+        )
     data = robot.createData()
     q, v = to_robot_state(model, state)
     pin.computeJointJacobians(robot, data, q)

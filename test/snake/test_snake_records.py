@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulation, counting and the experiment as data."""
 
 import time
@@ -28,15 +29,25 @@ def test_fixed_steps_converge_with_the_fourth_power():
     model, start, law = SnakeModel.uniform(4), build_paper_state(4), build_paper_torques(4)
     exact = compute_reference(model, start, law, np.array([0.5]), compiled=False).theta[-1]
     errors = [
-        np.abs(simulate_snake(model, start, law, duration=0.5, dt=dt, compiled=False).theta[-1] - exact).max() for dt in (0.02, 0.01, 0.005)
+        np.abs(
+            simulate_snake(model, start, law, duration=0.5, dt=dt, compiled=False).theta[-1] - exact
+        ).max()
+        for dt in (0.02, 0.01, 0.005)
     ]
     assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 4.0, atol=0.3)
 
 
 @pytest.mark.parametrize("mode", ["paper", "lagrange", "newton_euler"])
 def test_all_modes_draw_the_same_motion(mode):
-    model, start, law = SnakeModel.uniform(4), SnakeState(0.3 * np.arange(4.0), [0.5, 1.0]), build_paper_torques(4)
-    ours, theirs = (simulate_snake(model, start, law, duration=0.2, dt=2e-3, mode=m, compiled=False) for m in ("linear", mode))
+    model, start, law = (
+        SnakeModel.uniform(4),
+        SnakeState(0.3 * np.arange(4.0), [0.5, 1.0]),
+        build_paper_torques(4),
+    )
+    ours, theirs = (
+        simulate_snake(model, start, law, duration=0.2, dt=2e-3, mode=m, compiled=False)
+        for m in ("linear", mode)
+    )
     for name in ("theta", "u", "position", "kinetic", "work"):
         assert_allclose(getattr(theirs, name), getattr(ours, name), rtol=1e-8, atol=1e-9)
     assert theirs.slip.max() < 1e-8
@@ -44,7 +55,9 @@ def test_all_modes_draw_the_same_motion(mode):
 
 def test_a_snake_without_torques_keeps_its_energy():
     model = SnakeModel.uniform(4)
-    run = simulate_snake(model, SnakeState([0.0, 0.5, -0.4, 0.3], [0.5, 1.0]), rest, duration=1.0, compiled=False)
+    run = simulate_snake(
+        model, SnakeState([0.0, 0.5, -0.4, 0.3], [0.5, 1.0]), rest, duration=1.0, compiled=False
+    )
     assert_allclose(run.energy, run.energy[0], rtol=1e-9)
     assert_allclose(run.work, 0.0)
     assert_allclose(run.state(0).theta, [0.0, 0.5, -0.4, 0.3])
@@ -118,8 +131,13 @@ def test_experiment_is_a_table_of_everything():
         experiment.compare_times((2, 3), 0.0, ways=(False,)),
         experiment.compare_precision((3,), duration=0.02, dt=2e-3),
     )
-    assert {(row.mode, row.n) for row in data.counts} == {(m, n) for m in ("linear", "paper", "lagrange", "newton_euler") for n in (2, 3)}
-    assert next(row.printed for row in data.counts if (row.mode, row.n) == ("paper", 3)) == (192, 72)
+    assert {(row.mode, row.n) for row in data.counts} == {
+        (m, n) for m in ("linear", "paper", "lagrange", "newton_euler") for n in (2, 3)
+    }
+    assert next(row.printed for row in data.counts if (row.mode, row.n) == ("paper", 3)) == (
+        192,
+        72,
+    )
     assert next(row.recomputed for row in data.counts if row.mode == "linear") is None
     assert data.ratio("lagrange", "paper", compiled=False).keys() == {2, 3}
     assert data.ratio("lagrange", "paper", compiled=True) == {}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What compiled kernels are kept under on disk."""
 
 import sys
@@ -28,9 +29,14 @@ def test_name_changes_with_a_constant_that_a_part_reads():
 
 
 def test_name_changes_with_the_code_of_a_part_and_not_with_the_run():
-    names = {compiling.digest_functions((cone_newton.project, part)) for part in (select_points, speed_at, scale)}
+    names = {
+        compiling.digest_functions((cone_newton.project, part))
+        for part in (select_points, speed_at, scale)
+    }
     assert len(names) == 3
-    assert compiling.digest_functions((select_points,)) == compiling.digest_functions((select_points,))
+    assert compiling.digest_functions((select_points,)) == compiling.digest_functions(
+        (select_points,)
+    )
 
 
 def test_constants_of_other_files_count():
@@ -42,7 +48,11 @@ def test_constants_of_other_files_count():
 def test_a_kernel_with_an_edited_part_is_compiled_again():
     pytest.importorskip("numba", reason="numba is not installed")
     first = compiling.compile_known(scale, (), order_is_free=False)
-    second = compiling.compile_known(FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale"), (), order_is_free=False)
+    second = compiling.compile_known(
+        FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale"),
+        (),
+        order_is_free=False,
+    )
     assert (first(1.0), second(1.0)) == (2.0, 3.0)
     assert first.py_func.__qualname__ != second.py_func.__qualname__
 
@@ -51,9 +61,17 @@ def test_parts_of_parts_are_found():
     """However many steps away, so that a kernel is compiled alike whatever was compiled before."""
     parts = compiling.find_parts(solve_rows, body_kernel.PARTS)
     assert parts[: len(body_kernel.PARTS)] == body_kernel.PARTS
-    assert set(compiling.find_parts(solve_rows, ())) >= {small.factor_cholesky, small.copy_row, small.solve_upper}
+    assert set(compiling.find_parts(solve_rows, ())) >= {
+        small.factor_cholesky,
+        small.copy_row,
+        small.solve_upper,
+    }
     for part in parts:
-        called = {part.__globals__.get(name) for name in part.__code__.co_names if isinstance(part.__globals__.get(name), FunctionType)}
+        called = {
+            part.__globals__.get(name)
+            for name in part.__code__.co_names
+            if isinstance(part.__globals__.get(name), FunctionType)
+        }
         assert called <= {*parts, *compiling.functions_of(fours)}
 
 

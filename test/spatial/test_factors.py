@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Factorisations against the defining equations of the pseudo-inverse, over every rank."""
 
 import numpy as np
@@ -21,7 +22,9 @@ def test_decomposition_is_the_pseudo_inverse(shape, deficit):
     np.testing.assert_allclose(cod.solve_transposed(c), expected.T @ c, atol=1e-11)
     assert cod.null_basis.shape == (shape[1], shape[1] - rank)
     np.testing.assert_allclose(A @ cod.null_basis, 0.0, atol=1e-12)
-    np.testing.assert_allclose(cod.null_basis.T @ cod.null_basis, np.eye(shape[1] - rank), atol=1e-13)
+    np.testing.assert_allclose(
+        cod.null_basis.T @ cod.null_basis, np.eye(shape[1] - rank), atol=1e-13
+    )
 
 
 def test_inputs_are_not_changed():

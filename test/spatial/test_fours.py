@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Four numbers at once are the same numbers compiled and not, to the last digit."""
 
 import numpy as np
@@ -31,7 +32,11 @@ def use_all(d, A, told):
 
 
 def numbers(rng):
-    return rng.integers(-8, 8, 11).astype(float), rng.integers(-8, 8, (3, 9)).astype(float), np.zeros(2 + FOUR)
+    return (
+        rng.integers(-8, 8, 11).astype(float),
+        rng.integers(-8, 8, (3, 9)).astype(float),
+        np.zeros(2 + FOUR),
+    )
 
 
 def test_four_numbers_are_those_of_arrays():
@@ -48,7 +53,9 @@ def test_four_numbers_are_those_of_arrays():
         assert np.flatnonzero(one[0] != before[0]).size <= FOUR
         assert one[2][0] == before[0][1:5].sum()
         assert one[2][1] == before[1][1, 2:6].max()
-        np.testing.assert_array_equal(one[2][2:5], [before[1][1, 2:6].sum(), before[0][1:5].sum(), 4.0])
+        np.testing.assert_array_equal(
+            one[2][2:5], [before[1][1, 2:6].sum(), before[0][1:5].sum(), 4.0]
+        )
 
 
 def test_what_is_no_number_is_not_the_larger_one():

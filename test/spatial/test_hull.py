@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convex hull of a few points: an independent oracle, and points that lie on lines."""
 
 import numpy as np
@@ -25,4 +26,6 @@ def test_points_on_edges_and_twice_are_left_out():
 
 
 def test_line_keeps_its_ends():
-    np.testing.assert_array_equal(hull_of(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])), [[0.0, 0.0], [2.0, 2.0]])
+    np.testing.assert_array_equal(
+        hull_of(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])), [[0.0, 0.0], [2.0, 2.0]]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The constrained minimum against dense oracles, at every rank."""
 
 import numpy as np
@@ -21,7 +22,9 @@ def oracle(H, g, A, b):
     return x + N @ np.linalg.solve(N.T @ H @ N, N.T @ (g - H @ x)) if N.shape[1] else x
 
 
-@pytest.mark.parametrize(("n", "m", "rank"), [(12, 6, 6), (18, 6, 6), (6, 6, 6), (12, 0, 0), (1, 1, 1)])
+@pytest.mark.parametrize(
+    ("n", "m", "rank"), [(12, 6, 6), (18, 6, 6), (6, 6, 6), (12, 0, 0), (1, 1, 1)]
+)
 def test_full_rank(n, m, rank):
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -32,7 +35,9 @@ def test_full_rank(n, m, rank):
         assert (found.rank, found.path) == (rank, "kkt")
 
 
-@pytest.mark.parametrize(("n", "m", "rank"), [(12, 6, 5), (12, 6, 1), (5, 6, 5), (3, 6, 3), (4, 6, 2), (12, 6, 0)])
+@pytest.mark.parametrize(
+    ("n", "m", "rank"), [(12, 6, 5), (12, 6, 1), (5, 6, 5), (3, 6, 3), (4, 6, 2), (12, 6, 0)]
+)
 def test_deficient_and_consistent(n, m, rank):
     rng = np.random.default_rng(2)
     for _ in range(10):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of kernels: taken into the kernel, compiled once, and never turned into machine code by themselves."""
 
 from types import FunctionType
@@ -39,7 +40,9 @@ def watch(kernel):
     event = pytest.importorskip("numba.core.event")
     with event.install_recorder("numba:compile") as seen:
         answer = kernel(start())
-    names = [record.data["dispatcher"].py_func.__name__ for _, record in seen.buffer if record.is_start]
+    names = [
+        record.data["dispatcher"].py_func.__name__ for _, record in seen.buffer if record.is_start
+    ]
     return answer, [name for name in names if name in ("square", "climb")]
 
 
@@ -49,11 +52,19 @@ def kernels(monkeypatch, tmp_path):
     numba = pytest.importorskip("numba")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     own = dict(globals())
-    own |= {f.__name__: FunctionType(f.__code__, own, f.__name__) for f in (square, climb, twice, once)}
+    own |= {
+        f.__name__: FunctionType(f.__code__, own, f.__name__) for f in (square, climb, twice, once)
+    }
     parts = own["square"], own["climb"]
     for part in parts:
         compiling._make_known(part)
-    return [[compiling.compile_known(own[name], parts, order_is_free=False) for name in ("twice", "once")] for _ in range(2)]
+    return [
+        [
+            compiling.compile_known(own[name], parts, order_is_free=False)
+            for name in ("twice", "once")
+        ]
+        for _ in range(2)
+    ]
 
 
 def test_a_part_is_compiled_once_whoever_calls_it(kernels):
@@ -119,7 +130,9 @@ def test_a_part_is_written_short_where_its_module_says_so(monkeypatch, tmp_path)
     texts = {}
     for _, record in seen.buffer:
         part = record.data["dispatcher"]
-        texts[part.py_func.__name__] = "".join(found.library.get_llvm_str() for found in part.overloads.values())
+        texts[part.py_func.__name__] = "".join(
+            found.library.get_llvm_str() for found in part.overloads.values()
+        )
     assert "optsize" in texts["climb"]
     assert "optsize" not in texts["square"]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far inside a patch a point lies: faces, edges, points."""
 
 import numpy as np
@@ -40,7 +41,11 @@ def test_turning_and_shifting_changes_nothing():
     rng = np.random.default_rng(1)
     for vertices in (SQUARE, EDGE, SQUARE[:3]):
         for _ in range(20):
-            p, shift, angle = rng.uniform(-2, 2, 2), rng.uniform(-5, 5, 2), rng.uniform(-np.pi, np.pi)
+            p, shift, angle = (
+                rng.uniform(-2, 2, 2),
+                rng.uniform(-5, 5, 2),
+                rng.uniform(-np.pi, np.pi),
+            )
             R = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
             moved = margin_inside(vertices @ R.T + shift, R @ p + shift)
             assert moved == pytest.approx(margin_inside(vertices, p), abs=1e-12)

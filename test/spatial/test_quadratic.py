@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quadratic programs: the conditions of the minimum, degenerate and hopeless rows, scales, and numbers that are none."""
 
 import itertools
@@ -46,8 +47,12 @@ def check_conditions(qp, solution, n_equal, tolerance=1e-8):
     assert qp.optimality(solution) < tolerance * scale
     above, below = (qp.upper - y)[n_equal:], (y - qp.lower)[n_equal:]
     pushing = np.abs(force[n_equal:]) > tolerance * scale
-    assert np.all(np.minimum(above, below)[pushing] < tolerance), "a row pushes that is not at its bound"
-    assert np.all((force[n_equal:] * np.where(above < below, 1.0, -1.0))[pushing] > 0.0), "a row pulls"
+    assert np.all(np.minimum(above, below)[pushing] < tolerance), (
+        "a row pushes that is not at its bound"
+    )
+    assert np.all((force[n_equal:] * np.where(above < below, 1.0, -1.0))[pushing] > 0.0), (
+        "a row pulls"
+    )
 
 
 class TestConditions:
@@ -68,7 +73,9 @@ class TestConditions:
         rng = np.random.default_rng(2)
         H, f, A = np.diag(rng.uniform(1, 2, 6)), rng.standard_normal(6), rng.standard_normal((3, 6))
         b = rng.standard_normal(3)
-        dense = np.linalg.solve(np.block([[H, A.T], [A, np.zeros((3, 3))]]), np.concatenate((-f, b)))
+        dense = np.linalg.solve(
+            np.block([[H, A.T], [A, np.zeros((3, 3))]]), np.concatenate((-f, b))
+        )
         solution = fill(H, f, A, b, b, n_equal=3).solve()
         np.testing.assert_allclose(solution.x, dense[:6], atol=1e-12)
         np.testing.assert_allclose(solution.multipliers, dense[6:], atol=1e-12)
@@ -123,7 +130,10 @@ class TestDegenerate:
             once = fill(H, f, A, lower, upper, n_equal).solve()
             mixture = rng.standard_normal((2, n_equal))
             rows = np.vstack((A[:n_equal], A[:n_equal], mixture @ A[:n_equal], A[n_equal:]))
-            repeated = [np.concatenate((b[:n_equal], b[:n_equal], mixture @ b[:n_equal], b[n_equal:])) for b in (lower, upper)]
+            repeated = [
+                np.concatenate((b[:n_equal], b[:n_equal], mixture @ b[:n_equal], b[n_equal:]))
+                for b in (lower, upper)
+            ]
             more = fill(H, f, rows, *repeated, 2 * n_equal + 2).solve()
             assert more.status is QpStatus.OPTIMAL
             np.testing.assert_allclose(more.x, once.x, atol=1e-7)
@@ -151,7 +161,9 @@ class TestHopeless:
         assert solution.violation == np.inf
         assert np.isfinite(solution.x).all()
 
-    @pytest.mark.parametrize("H", [np.diag([1.0, -0.5]), -np.eye(2), np.zeros((2, 2)), np.diag([1.0, 0.0])])
+    @pytest.mark.parametrize(
+        "H", [np.diag([1.0, -0.5]), -np.eye(2), np.zeros((2, 2)), np.diag([1.0, 0.0])]
+    )
     def test_not_convex(self, H):
         solution = fill(H, np.ones(2), np.eye(2), -np.ones(2), np.ones(2)).solve()
         assert solution.status is QpStatus.NOT_CONVEX
@@ -178,7 +190,13 @@ class TestHopeless:
             part[index] = kept
 
     def test_sizes(self):
-        for n, n_equal, n_rows, size in ((0, 0, 1, 1.0), (2, 3, 2, 1.0), (2, -1, 2, 1.0), (2, 0, 1, 0.0), (2, 0, 1, np.nan)):
+        for n, n_equal, n_rows, size in (
+            (0, 0, 1, 1.0),
+            (2, 3, 2, 1.0),
+            (2, -1, 2, 1.0),
+            (2, 0, 1, 0.0),
+            (2, 0, 1, np.nan),
+        ):
             with pytest.raises(ShapeError, match="QpWorkspace"):
                 QpWorkspace(n, n_equal, n_rows, size)
 
@@ -192,7 +210,9 @@ class TestScale:
             one, other = fill(H, f, *rows).solve(), fill(scale * H, scale * f, *rows).solve()
             assert other.status is QpStatus.OPTIMAL
             np.testing.assert_allclose(other.x, one.x, atol=1e-9)
-            np.testing.assert_allclose(other.multipliers, scale * one.multipliers, atol=1e-7 * scale)
+            np.testing.assert_allclose(
+                other.multipliers, scale * one.multipliers, atol=1e-7 * scale
+            )
 
     @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
     def test_of_the_unknowns(self, scale):
@@ -221,7 +241,12 @@ class TestScale:
             Q = np.linalg.qr(rng.standard_normal((12, 12)))[0]
             H = (Q * np.logspace(0, -np.log10(condition), 12)) @ Q.T
             H = 0.5 * (H + H.T)
-            qp = fill(H, H @ rng.standard_normal(12), rng.standard_normal((40, 12)), upper=np.abs(rng.standard_normal(40)))
+            qp = fill(
+                H,
+                H @ rng.standard_normal(12),
+                rng.standard_normal((40, 12)),
+                upper=np.abs(rng.standard_normal(40)),
+            )
             assert qp.solve().status is QpStatus.OPTIMAL
 
 

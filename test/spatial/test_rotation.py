@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations: group laws, both axis conventions, small angles, order of the two stepping rules."""
 
 import numpy as np
@@ -5,7 +6,13 @@ import pinocchio as pin
 import pytest
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.spatial.rotation import advance_rotation, orthonormalize, rotate_by, skew, step_rotation
+from humanoid_dynamics.spatial.rotation import (
+    advance_rotation,
+    orthonormalize,
+    rotate_by,
+    skew,
+    step_rotation,
+)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, 1e-8, 1.1e-8, 1e-5, 0.3, 3.1, 6.0])
@@ -26,8 +33,15 @@ def test_skew_is_the_cross_product():
 def test_axes_agree_after_rotating_the_velocity():
     rng = np.random.default_rng(1)
     R, omega = pin.exp3(rng.normal(size=3)), rng.normal(size=3)
-    np.testing.assert_allclose(step_rotation(R, R @ omega, 0.1, "parent"), step_rotation(R, omega, 0.1, "child"), atol=1e-15)
-    assert np.abs(step_rotation(R, omega, 0.1, "parent") - step_rotation(R, omega, 0.1, "child")).max() > 1e-2
+    np.testing.assert_allclose(
+        step_rotation(R, R @ omega, 0.1, "parent"),
+        step_rotation(R, omega, 0.1, "child"),
+        atol=1e-15,
+    )
+    assert (
+        np.abs(step_rotation(R, omega, 0.1, "parent") - step_rotation(R, omega, 0.1, "child")).max()
+        > 1e-2
+    )
 
 
 def test_unknown_axes_and_rule_are_refused():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Six-vectors: power does not care about point or axes."""
 
 import numpy as np
@@ -15,8 +16,12 @@ def test_power_is_invariant_under_shift_and_rotation():
 
 
 def test_shift_is_the_lever_rule():
-    np.testing.assert_allclose(shift_wrench(np.array([0, 0, 10.0, 0, 0, 0]), np.array([0.5, 0, 0])), [0, 0, 10, 0, 5, 0])
-    np.testing.assert_allclose(shift_twist(np.array([0, 0, 0, 0, 0, 2.0]), np.array([0.5, 0, 0])), [0, 1, 0, 0, 0, 2])
+    np.testing.assert_allclose(
+        shift_wrench(np.array([0, 0, 10.0, 0, 0, 0]), np.array([0.5, 0, 0])), [0, 0, 10, 0, 5, 0]
+    )
+    np.testing.assert_allclose(
+        shift_twist(np.array([0, 0, 0, 0, 0, 2.0]), np.array([0.5, 0, 0])), [0, 1, 0, 0, 0, 2]
+    )
 
 
 def test_cross():

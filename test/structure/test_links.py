@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Four pointers: visiting order, connection and cut, loops, chains of any length."""
 
 import numpy as np
@@ -17,7 +18,12 @@ def closure(name, a, b, kind="revolute"):
 def figure_4():
     """Links 1 to 4 of the paper's figures: 1 hangs on the base, 2 and 3 on 1, 4 on 2."""
     return Structure(
-        [("link1", "world", "revolute"), ("link2", "link1", "revolute"), ("link3", "link1", "revolute"), ("link4", "link2", "revolute")]
+        [
+            ("link1", "world", "revolute"),
+            ("link2", "link1", "revolute"),
+            ("link3", "link1", "revolute"),
+            ("link4", "link2", "revolute"),
+        ]
     )
 
 
@@ -26,7 +32,12 @@ def test_visiting_order_is_topological(seed):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 40))
     tree = [
-        (f"l{k}", "world" if k == 0 else ["world", *[f"l{j}" for j in range(k)]][rng.integers(k + 1)], "revolute") for k in range(count)
+        (
+            f"l{k}",
+            "world" if k == 0 else ["world", *[f"l{j}" for j in range(k)]][rng.integers(k + 1)],
+            "revolute",
+        )
+        for k in range(count)
     ]
     structure = Structure(tree)
     parents = {name: parent for name, parent, _ in tree}
@@ -49,7 +60,9 @@ def test_visiting_starts_anywhere_and_stays_behind_it():
 
 def test_long_chains_do_not_end_in_a_recursion():
     count = 5000
-    structure = Structure([(f"l{k}", f"l{k - 1}" if k else "world", "revolute") for k in range(count)])
+    structure = Structure(
+        [(f"l{k}", f"l{k - 1}" if k else "world", "revolute") for k in range(count)]
+    )
     assert sum(1 for _ in structure.outward()) == count + 1
     assert next(iter(structure.inward())).name == f"l{count - 1}"
     structure.connect(closure("ring", f"l{count - 1}", "l0"))
@@ -67,7 +80,12 @@ def test_connect_adds_one_virtual_link_and_nothing_else():
     after = {link.name: (link.parent, link.real) for link in structure.outward()}
     assert {name: after[name] for name in before} == before
     assert len(after) == len(before) + 1
-    assert [link.name for link in structure.around("link4v")] == ["link3", "link1", "link2", "link4"]
+    assert [link.name for link in structure.around("link4v")] == [
+        "link3",
+        "link1",
+        "link2",
+        "link4",
+    ]
 
 
 def test_cut_is_the_reverse():
@@ -115,7 +133,12 @@ def test_passes_over_the_pointers_equal_pinocchio(seed):
     q, v, a = random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     index = {joint.child: joint.index for joint in robot.joints}
     structure = Structure.of(robot)
-    X, V, A, F = {"world": pin.SE3.Identity()}, {"world": pin.Motion.Zero()}, {"world": -model.gravity}, {}
+    X, V, A, F = (
+        {"world": pin.SE3.Identity()},
+        {"world": pin.Motion.Zero()},
+        {"world": -model.gravity},
+        {},
+    )
     work = {}
     for link in structure.outward():
         if link is structure.base:
@@ -140,7 +163,9 @@ def test_passes_over_the_pointers_equal_pinocchio(seed):
         joint, S = model.joints[index[link.name]], np.asarray(work[link.name].S)
         tau[joint.idx_v : joint.idx_v + joint.nv] = S.reshape(6, joint.nv).T @ F[link.name].vector
         if link.parent is not structure.base:
-            F[link.parent.name] += (model.jointPlacements[index[link.name]] * work[link.name].M).act(F[link.name])
+            F[link.parent.name] += (
+                model.jointPlacements[index[link.name]] * work[link.name].M
+            ).act(F[link.name])
     expected = pin.rnea(model, data, q, v, a)
     np.testing.assert_allclose(tau, expected, atol=1e-11 * (1 + np.abs(expected).max()))
     for name, k in index.items():

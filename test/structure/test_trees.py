@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other trees of the same bodies: depth-first, every pose, twist and momentum kept."""
 
 import dataclasses
@@ -19,7 +20,10 @@ def bodies(robot, state):
     pin.forwardKinematics(robot.model, data, state.q, state.v)
     pin.updateFramePlacements(robot.model, data)
     poses = {link: data.oMf[robot.link_frame(link)].homogeneous for link in robot.links}
-    twists = {link: pin.getFrameVelocity(robot.model, data, robot.link_frame(link), pin.WORLD).vector for link in robot.links}
+    twists = {
+        link: pin.getFrameVelocity(robot.model, data, robot.link_frame(link), pin.WORLD).vector
+        for link in robot.links
+    }
     momentum = pin.computeCentroidalMomentum(robot.model, data, state.q, state.v)
     about_origin = np.r_[momentum.linear, momentum.angular + np.cross(data.com[0], momentum.linear)]
     return poses, twists, about_origin
@@ -37,7 +41,9 @@ def test_bodies_do_not_notice(make, seed):
     other = make(robot, joint.name)
     assert other.model.check(other.data())
     assert other.links == robot.links
-    for before, after in zip(bodies(robot, state), bodies(other, transfer(robot, other, state)), strict=True):
+    for before, after in zip(
+        bodies(robot, state), bodies(other, transfer(robot, other, state)), strict=True
+    ):
         if isinstance(before, dict):
             for link, value in before.items():
                 np.testing.assert_allclose(after[link], value, atol=1e-12)
@@ -58,7 +64,9 @@ def test_inertia_of_the_rebuilt_tree_is_right():
     M = np.triu(pin.crba(other.model, data, q))
     M = M + np.triu(M, 1).T
     rest = pin.rnea(other.model, data, q, np.zeros(other.nv), np.zeros(other.nv))
-    columns = [pin.rnea(other.model, data, q, np.zeros(other.nv), unit) - rest for unit in np.eye(other.nv)]
+    columns = [
+        pin.rnea(other.model, data, q, np.zeros(other.nv), unit) - rest for unit in np.eye(other.nv)
+    ]
     np.testing.assert_allclose(M, np.column_stack(columns), atol=1e-10)
 
 
@@ -66,7 +74,9 @@ def test_limits_motors_and_names_follow_their_joints():
     rng = np.random.default_rng(2)
     tree = Tree().add("a", pin.JointModelRX(), inertia=random_inertia(rng))
     tree.add("b", pin.JointModelRY(), parent="a", X=random_pose(rng), inertia=random_inertia(rng))
-    robot = tree.add("c", pin.JointModelPZ(), parent="b", X=random_pose(rng), inertia=random_inertia(rng)).robot()
+    robot = tree.add(
+        "c", pin.JointModelPZ(), parent="b", X=random_pose(rng), inertia=random_inertia(rng)
+    ).robot()
     other = detach(robot, "b")
     assert other.actuated == ("a", "c")
     assert [other.coordinates[index] for index in other.actuated_v] == ["a", "c"]
@@ -85,7 +95,11 @@ def test_only_joints_that_hold_something_can_be_breakable():
 
 def test_a_joint_that_breaks_no_longer_leads():
     rng = np.random.default_rng(4)
-    tree = Tree().add("a", pin.JointModelRX(), inertia=random_inertia(rng)).add("b", pin.JointModelRX(), inertia=random_inertia(rng))
+    tree = (
+        Tree()
+        .add("a", pin.JointModelRX(), inertia=random_inertia(rng))
+        .add("b", pin.JointModelRX(), inertia=random_inertia(rng))
+    )
     robot = dataclasses.replace(tree.robot(), mimics=(Mimic("b", "a", 2.0, 0.0),))
     assert detach(robot, "a").mimics == ()
     with pytest.raises(HumanoidDynamicsError, match="part of a mimic pair"):

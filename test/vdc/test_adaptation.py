@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Learning masses while moving: bounds are kept, errors fall, unknown loads are found."""
 
 from dataclasses import replace
@@ -9,7 +10,12 @@ from lxml import etree
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.vdc.adaptation import ParameterBounds, project_rates, scale_gains, update_parameters
+from humanoid_dynamics.vdc.adaptation import (
+    ParameterBounds,
+    project_rates,
+    scale_gains,
+    update_parameters,
+)
 from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains
 from humanoid_dynamics.vdc.controller import AdaptiveController, Desired
 from humanoid_dynamics.vdc.decomposition import decompose
@@ -33,7 +39,11 @@ def build_arm():
 def build_plant(arm, masses=1.0, load=0.0):
     plant = arm.model.copy()
     for i in range(1, plant.njoints):
-        plant.inertias[i] = pin.Inertia(plant.inertias[i].mass * masses, plant.inertias[i].lever, plant.inertias[i].inertia * masses)
+        plant.inertias[i] = pin.Inertia(
+            plant.inertias[i].mass * masses,
+            plant.inertias[i].lever,
+            plant.inertias[i].inertia * masses,
+        )
     if load:
         ball = pin.Inertia.FromSphere(load, 0.05)
         ball.lever = np.array([0.0, 0.0, -0.08])
@@ -54,9 +64,14 @@ def bounds_of_an_unknown_load(body):
 
 def desired(t):
     w = 2 * np.pi / PERIOD
-    middle, swing = np.array([0.1, -0.3, 0.0, -1.0, 0.0, 0.0]), np.array([0.5, 0.3, 0.4, 0.5, 0.5, 0.4])
+    middle, swing = (
+        np.array([0.1, -0.3, 0.0, -1.0, 0.0, 0.0]),
+        np.array([0.5, 0.3, 0.4, 0.5, 0.5, 0.4]),
+    )
     angle = w * t + np.array([0.0, 1.0, 2.0, 0.5, 1.5, 2.5])
-    return Desired(middle + swing * np.sin(angle), swing * w * np.cos(angle), -swing * w**2 * np.sin(angle))
+    return Desired(
+        middle + swing * np.sin(angle), swing * w * np.cos(angle), -swing * w**2 * np.sin(angle)
+    )
 
 
 def track(arm, plant, controller, cycles):
@@ -79,7 +94,9 @@ def track(arm, plant, controller, cycles):
 def gains(arm, learning, wrist=0.1):
     """Return gains for an empty hand; a stiffer wrist needs a load to be stable at this step."""
     joint = np.array([2.0, 2.0, 2.0, 2.0, wrist, wrist])
-    return AdaptiveGains(np.full(arm.nv, 10.0), np.r_[np.full(3, 5.0), np.full(3, 0.05)], joint, learning)
+    return AdaptiveGains(
+        np.full(arm.nv, 10.0), np.r_[np.full(3, 5.0), np.full(3, 0.05)], joint, learning
+    )
 
 
 # BP-23: adaptation
@@ -92,7 +109,9 @@ def test_an_unknown_load_in_the_hand_is_found():
     bounds, hand = bounds_of_an_unknown_load(body), body.link("right_hand")
     truth = np.array([inertia.toDynamicParameters() for inertia in list(plant.inertias)[1:]])
     assert ((bounds.lower <= truth) & (truth <= bounds.upper)).all()
-    controller = AdaptiveController(body, gains(arm, scale_gains(bounds, time=2.0, power=20.0), wrist=2.0), bounds)
+    controller = AdaptiveController(
+        body, gains(arm, scale_gains(bounds, time=2.0, power=20.0), wrist=2.0), bounds
+    )
     errors, answers = track(arm, plant, controller, cycles=6)
     assert (np.diff(errors) < 0.0).all()
     assert errors[-1] < 0.1 * errors[0]
@@ -112,7 +131,9 @@ def test_an_unknown_load_in_the_hand_is_found():
 def test_without_learning_the_error_stays():
     arm = build_arm()
     body = decompose(arm)
-    controller = AdaptiveController(body, gains(arm, 0.0), ParameterBounds.around(body.link_parameters(), 0.1))
+    controller = AdaptiveController(
+        body, gains(arm, 0.0), ParameterBounds.around(body.link_parameters(), 0.1)
+    )
     errors, _ = track(arm, build_plant(arm, load=LOAD), controller, cycles=3)
     assert abs(errors[2] / errors[1] - 1.0) < 0.01
     assert errors[2] > 0.05
@@ -124,7 +145,9 @@ def test_masses_off_by_thirty_percent(share):
     arm = build_arm()
     body = decompose(arm)
     bounds = ParameterBounds.around(body.link_parameters(), 0.4)
-    controller = AdaptiveController(body, gains(arm, scale_gains(bounds, time=4.0, power=5.0)), bounds)
+    controller = AdaptiveController(
+        body, gains(arm, scale_gains(bounds, time=4.0, power=5.0)), bounds
+    )
     errors, _ = track(arm, build_plant(arm, masses=share), controller, cycles=4)
     assert (np.diff(errors) < 0.0).all()
 
@@ -135,7 +158,9 @@ def test_with_true_parameters_it_is_inverse_dynamics():
     body = decompose(arm)
     known = body.link_parameters()
     wanted = desired(0.3)
-    answer = AdaptiveController(body, gains(arm, 1.0), ParameterBounds(known, known)).tick(wanted.q, wanted.v, wanted, STEP)
+    answer = AdaptiveController(body, gains(arm, 1.0), ParameterBounds(known, known)).tick(
+        wanted.q, wanted.v, wanted, STEP
+    )
     expected = solve_subsystems(arm, hd.State(wanted.q, wanted.v), wanted.a).tau
     assert np.abs(answer.tau - expected).max() < 1e-12
     assert answer.missing_power == 0.0
@@ -151,7 +176,9 @@ def test_a_free_base_with_quaternions():
     wanted = Desired(q, rng.normal(size=robot.nv), rng.normal(size=robot.nv))
     gain = AdaptiveGains(np.full(robot.nv, 10.0), np.ones(6), np.ones(robot.nv), 0.0)
     contacts = {"left_foot": rng.normal(size=6)}
-    answer = AdaptiveController(body, gain, ParameterBounds(known, known)).tick(q, wanted.v, wanted, STEP, contacts)
+    answer = AdaptiveController(body, gain, ParameterBounds(known, known)).tick(
+        q, wanted.v, wanted, STEP, contacts
+    )
     expected = solve_subsystems(robot, hd.State(q, wanted.v), wanted.a, contacts).tau
     assert np.abs(answer.tau - expected).max() < 1e-11 * np.abs(expected).max()
 
@@ -166,7 +193,9 @@ def test_estimates_stop_at_their_bounds():
 def test_numbers_that_are_not_finite_are_a_status():
     arm = build_arm()
     body = decompose(arm)
-    controller = AdaptiveController(body, gains(arm, 1.0), ParameterBounds.around(body.link_parameters(), 0.1))
+    controller = AdaptiveController(
+        body, gains(arm, 1.0), ParameterBounds.around(body.link_parameters(), 0.1)
+    )
     before = controller.link_parameters
     answer = controller.tick(np.full(arm.nv, np.nan), np.zeros(arm.nv), desired(0.0), STEP)
     assert answer.status == "INVALID_INPUT"
@@ -177,7 +206,9 @@ def test_numbers_that_are_not_finite_are_a_status():
 def test_bounds_that_are_refused():
     arm = build_arm()
     body = decompose(arm)
-    with pytest.raises(ShapeError, match=r"link_bounds: received shape \(2, 10\), expected \(6, 10\)"):
+    with pytest.raises(
+        ShapeError, match=r"link_bounds: received shape \(2, 10\), expected \(6, 10\)"
+    ):
         AdaptiveController(body, gains(arm, 1.0), ParameterBounds.around(np.ones((2, 10)), 0.1))
     with pytest.raises(ShapeError, match="below lower"):
         ParameterBounds(np.ones(2), np.zeros(2))
@@ -223,7 +254,13 @@ def turn_strict(answer):
 BAD = {
     "nan": lambda q, v, d: (np.full_like(q, np.nan), v, d, STEP, {}),
     "quaternion of zero": lambda q, v, d: (np.zeros_like(q), v, d, STEP, {}),
-    "quaternion of zero, desired": lambda q, v, d: (q, v, Desired(np.zeros_like(q), v, v), STEP, {}),
+    "quaternion of zero, desired": lambda q, v, d: (
+        q,
+        v,
+        Desired(np.zeros_like(q), v, v),
+        STEP,
+        {},
+    ),
     "too fast": lambda q, v, d: (q, np.full_like(v, 1e200), d, STEP, {}),
     "too fast, desired": lambda q, v, d: (q, v, Desired(q, np.full_like(v, 1e200), v), STEP, {}),
     "time back": lambda q, v, d: (q, v, d, -1.0, {}),
@@ -240,14 +277,50 @@ BAD = {
     "short contact": lambda q, v, d: (q, v, d, STEP, {"left_foot": np.zeros(3)}),
     "no contacts": lambda q, v, d: (q, v, d, STEP, None),
     "nobody chooses contacts": lambda q, v, d: (q, v, d, STEP, lambda answer: None),
-    "who chooses contacts breaks": lambda q, v, d: (q, v, d, STEP, lambda answer: {"left_foot": 1.0 / 0}),
+    "who chooses contacts breaks": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: {"left_foot": 1.0 / 0},
+    ),
     "who chooses contacts gives up": lambda q, v, d: (q, v, d, STEP, give_up),
-    "who chooses contacts has no memory": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, MemoryError)),
-    "who chooses contacts ends early": lambda q, v, d: (q, v, d, STEP, lambda answer: next(iter(()))),
-    "who chooses contacts warns": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, DeprecationWarning)),
-    "who chooses contacts raises what nobody knows": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, UnheardError)),
+    "who chooses contacts has no memory": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: give_up(answer, MemoryError),
+    ),
+    "who chooses contacts ends early": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: next(iter(())),
+    ),
+    "who chooses contacts warns": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: give_up(answer, DeprecationWarning),
+    ),
+    "who chooses contacts raises what nobody knows": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: give_up(answer, UnheardError),
+    ),
     "contacts that break": lambda q, v, d: (q, v, d, STEP, Slippery(left_foot=np.zeros(6))),
-    "contacts that break when chosen": lambda q, v, d: (q, v, d, STEP, lambda answer: Slippery(left_foot=np.zeros(6))),
+    "contacts that break when chosen": lambda q, v, d: (
+        q,
+        v,
+        d,
+        STEP,
+        lambda answer: Slippery(left_foot=np.zeros(6)),
+    ),
     "contact without memory": lambda q, v, d: (q, v, d, STEP, {"left_foot": Heavy()}),
     "q without memory": lambda q, v, d: (Heavy(), v, d, STEP, {}),
     "masked v": lambda q, v, d: (q, np.ma.masked_array(v, mask=True), d, STEP, {}),
@@ -330,7 +403,13 @@ def test_a_tick_never_raises():
         for index in rng.choice(len(given), size=rng.integers(1, 3), replace=False):
             given[index] = spoil(rng, given[index])
         q, v, q_d, v_d, a_d, dt, wrench = given
-        answer = controller.tick(q, v, Desired(q_d, v_d, a_d), dt[0] if isinstance(dt, list) else dt, {"left_foot": wrench})
+        answer = controller.tick(
+            q,
+            v,
+            Desired(q_d, v_d, a_d),
+            dt[0] if isinstance(dt, list) else dt,
+            {"left_foot": wrench},
+        )
         told.add(answer.status)
         assert np.isfinite(answer.tau).all()
         assert answer.status == "OK" or (answer.reason and not answer.tau.any())
@@ -343,16 +422,32 @@ def test_a_tick_never_raises():
         ("tracking", np.ones(3), r"gains\.tracking: received shape \(3,\), expected \(6,\)"),
         ("link", 5.0, r"gains\.link: received shape \(\), expected \(6,\)"),
         ("joint", np.full(6, np.nan), r"gains\.joint: received an entry that is not finite"),
-        ("link_learning", np.ones((6, 5)), r"gains\.link_learning: received shape \(6, 5\), expected \(6, 10\), or one number"),
-        ("joint_learning", "much", r"gains\.joint_learning: received str 'much', expected \(6, 5\), or one number"),
-        ("joint", np.full(6, -1.0), r"gains\.joint: received -1, expected numbers that are not negative"),
+        (
+            "link_learning",
+            np.ones((6, 5)),
+            r"gains\.link_learning: received shape \(6, 5\), expected \(6, 10\), or one number",
+        ),
+        (
+            "joint_learning",
+            "much",
+            r"gains\.joint_learning: received str 'much', expected \(6, 5\), or one number",
+        ),
+        (
+            "joint",
+            np.full(6, -1.0),
+            r"gains\.joint: received -1, expected numbers that are not negative",
+        ),
     ],
 )
 def test_gains_that_are_refused(name, value, message):
     arm = build_arm()
     body = decompose(arm)
     with pytest.raises(ShapeError, match=message):
-        AdaptiveController(body, replace(gains(arm, 1.0), **{name: value}), ParameterBounds.around(body.link_parameters(), 0.1))
+        AdaptiveController(
+            body,
+            replace(gains(arm, 1.0), **{name: value}),
+            ParameterBounds.around(body.link_parameters(), 0.1),
+        )
 
 
 def test_what_is_no_gain_or_bound_is_refused():
@@ -363,5 +458,7 @@ def test_what_is_no_gain_or_bound_is_refused():
         AdaptiveController(body, None, bounds)
     with pytest.raises(ShapeError, match="joint_bounds: received int, expected ParameterBounds"):
         AdaptiveController(body, gains(arm, 1.0), bounds, 3)
-    with pytest.raises(ShapeError, match=r"link_parameters: received shape \(3,\), expected \(6, 10\)"):
+    with pytest.raises(
+        ShapeError, match=r"link_parameters: received shape \(3,\), expected \(6, 10\)"
+    ):
         AdaptiveController(body, gains(arm, 1.0), bounds, link_parameters=np.ones(3))

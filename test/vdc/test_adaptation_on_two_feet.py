@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adaptive control of a robot that stands on both feet and does not know how heavy its trunk is."""
 
 from functools import cache
@@ -25,8 +26,18 @@ def feet(robot, data, q, v):
     pin.computeJointJacobians(model, data, q)
     pin.forwardKinematics(model, data, q, v, np.zeros(model.nv))
     frames = [robot.surface(name).frame for name in FEET]
-    J = np.vstack([pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED) for frame in frames])
-    drift = [pin.getFrameClassicalAcceleration(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).vector for frame in frames]
+    J = np.vstack(
+        [
+            pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+            for frame in frames
+        ]
+    )
+    drift = [
+        pin.getFrameClassicalAcceleration(
+            model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        ).vector
+        for frame in frames
+    ]
     placed = [pin.updateFramePlacement(model, data, frame) for frame in frames]
     return J, np.concatenate(drift), [pin.SE3(X.rotation, X.translation) for X in placed]
 
@@ -34,7 +45,10 @@ def feet(robot, data, q, v):
 def moved(home, now):
     """How far feet have left their places, axes of the world."""
     return np.concatenate(
-        [np.concatenate((X.translation - X_0.translation, pin.log3(X.rotation @ X_0.rotation.T))) for X_0, X in zip(home, now, strict=True)]
+        [
+            np.concatenate((X.translation - X_0.translation, pin.log3(X.rotation @ X_0.rotation.T)))
+            for X_0, X in zip(home, now, strict=True)
+        ]
     )
 
 
@@ -44,9 +58,16 @@ def pelvis(t, home):
     swing, axis, angle = np.array([0.02, 0.03, 0.04]), np.array([0.5, 0.7, 0.5]), 0.08
     R = home.rotation @ pin.exp3(axis * angle * np.sin(w * t))
     turning, turned = axis * angle * w * np.cos(w * t), -axis * angle * w**2 * np.sin(w * t)
-    velocity, acceleration = R.T @ (swing * w * np.cos(w * t + phase)), R.T @ (-swing * w**2 * np.sin(w * t + phase))
+    velocity, acceleration = (
+        R.T @ (swing * w * np.cos(w * t + phase)),
+        R.T @ (-swing * w**2 * np.sin(w * t + phase)),
+    )
     pose = pin.SE3(R, home.translation - [0.0, 0.0, 0.07] + swing * np.sin(w * t + phase))
-    return pin.SE3ToXYZQUAT(pose), np.r_[velocity, turning], np.r_[acceleration - np.cross(turning, velocity), turned]
+    return (
+        pin.SE3ToXYZQUAT(pose),
+        np.r_[velocity, turning],
+        np.r_[acceleration - np.cross(turning, velocity), turned],
+    )
 
 
 @cache
@@ -64,7 +85,13 @@ def squats():
         J, _, _ = feet(robot, data, q, np.zeros(robot.nv))
         v = np.concatenate((base_v, -np.linalg.solve(J[:, 6:], J[:, :6] @ base_v)))
         J, drift, _ = feet(robot, data, q, v)
-        motion.append(Desired(q.copy(), v, np.concatenate((base_a, -np.linalg.solve(J[:, 6:], J[:, :6] @ base_a + drift)))))
+        motion.append(
+            Desired(
+                q.copy(),
+                v,
+                np.concatenate((base_a, -np.linalg.solve(J[:, 6:], J[:, :6] @ base_a + drift))),
+            )
+        )
         q[7:] += v[6:] * STEP
     return robot, motion
 
@@ -79,7 +106,10 @@ def share_between_feet(required):
     choice = choose_contact_wrench(support, half)
     R_WL = required.frames.R_WB[required.decomposition.link("left_foot")]
     turn = [np.kron(np.eye(2), R) for R in (R_WL, R_WC)]
-    return {"left_foot": turn[0] @ choice.first_wrench, "right_foot": turn[1] @ choice.second_wrench}
+    return {
+        "left_foot": turn[0] @ choice.first_wrench,
+        "right_foot": turn[1] @ choice.second_wrench,
+    }
 
 
 def stand(trunk, learning, cycles):
@@ -87,15 +117,24 @@ def stand(trunk, learning, cycles):
     robot, motion = squats()
     body, model = decompose(robot), robot.model
     plant = model.copy()
-    plant.inertias[1] = pin.Inertia(plant.inertias[1].mass * trunk, plant.inertias[1].lever, plant.inertias[1].inertia * trunk)
+    plant.inertias[1] = pin.Inertia(
+        plant.inertias[1].mass * trunk, plant.inertias[1].lever, plant.inertias[1].inertia * trunk
+    )
     bounds = ParameterBounds.around(body.link_parameters(), 0.05)
     lower, upper = np.array(bounds.lower), np.array(bounds.upper)
     wide = ParameterBounds.around(body.link_parameters()[0], 0.5)
     lower[0], upper[0] = wide.lower, wide.upper
     bounds = ParameterBounds(lower, upper)
-    gains = AdaptiveGains(np.full(robot.nv, 8.0), np.array([60.0] * 3 + [3.0] * 3), np.r_[np.zeros(6), np.full(12, 4.0)], 0.0)
+    gains = AdaptiveGains(
+        np.full(robot.nv, 8.0),
+        np.array([60.0] * 3 + [3.0] * 3),
+        np.r_[np.zeros(6), np.full(12, 4.0)],
+        0.0,
+    )
     if learning:
-        gains = AdaptiveGains(gains.tracking, gains.link, gains.joint, scale_gains(bounds, time=0.5, power=20.0))
+        gains = AdaptiveGains(
+            gains.tracking, gains.link, gains.joint, scale_gains(bounds, time=0.5, power=20.0)
+        )
     controller = AdaptiveController(body, gains, bounds)
     data, q, v = plant.createData(), motion[0].q, motion[0].v
     home = feet(robot, data, q, v)[2]
@@ -108,7 +147,9 @@ def stand(trunk, learning, cycles):
             J, drift, now = feet(robot, data, q, v)
             M = pin.crba(plant, data, q)
             M = np.triu(M) + np.triu(M, 1).T
-            force = np.concatenate((np.zeros(6), answer.tau[6:])) - pin.nonLinearEffects(plant, data, q, v)
+            force = np.concatenate((np.zeros(6), answer.tau[6:])) - pin.nonLinearEffects(
+                plant, data, q, v
+            )
             K = np.block([[M, J.T], [J, np.zeros((12, 12))]])
             held = -drift - 100.0 * J @ v - 2500.0 * moved(home, now)
             v = v + np.linalg.solve(K, np.concatenate((force, held)))[: model.nv] * STEP

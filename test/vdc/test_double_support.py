@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two limbs and a trunk in three dimensions: the internal wrench, and the procedures of the biped paper on any robot."""
 
 import numpy as np
@@ -6,7 +7,11 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
-from humanoid_dynamics.vdc.double_support import build_double_support, choose_contact_wrench, choose_minimum_torque
+from humanoid_dynamics.vdc.double_support import (
+    build_double_support,
+    choose_contact_wrench,
+    choose_minimum_torque,
+)
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 
 CASES = [
@@ -30,7 +35,10 @@ def free_torques(robot, state, a, first, second):
     data = robot.data()
     tau = np.array(pin.rnea(robot.model, data, state.q, state.v, a)) - robot.model.armature * a
     pin.computeJointJacobians(robot.model, data, state.q)
-    return tau, [pin.getFrameJacobian(robot.model, data, robot.surface(name).frame, pin.ReferenceFrame.LOCAL) for name in (first, second)]
+    return tau, [
+        pin.getFrameJacobian(robot.model, data, robot.surface(name).frame, pin.ReferenceFrame.LOCAL)
+        for name in (first, second)
+    ]
 
 
 @pytest.mark.parametrize(("name", "first", "second", "trunk"), CASES)
@@ -42,7 +50,11 @@ def test_every_choice_satisfies_the_equation_of_motion(name, first, second, trun
     limbs = np.concatenate((support.first.coordinates, support.second.coordinates))
     wanted = np.array([5.0, -8.0, 200.0, 3.0, -2.0, 1.0])
     released = np.eye(6)[[4]]
-    for choice in (choose_minimum_torque(support), choose_minimum_torque(support, released), choose_contact_wrench(support, wanted)):
+    for choice in (
+        choose_minimum_torque(support),
+        choose_minimum_torque(support, released),
+        choose_contact_wrench(support, wanted),
+    ):
         tau = tau_0 - J_1.T @ choice.first_wrench - J_2.T @ choice.second_wrench
         assert np.abs(tau[:6]).max() < 1e-9
         assert np.abs(tau[limbs] - choice.loads).max() < 1e-9
@@ -99,7 +111,10 @@ def test_procedures_3_and_4_agree(name, first, second, trunk):
     support = build_double_support(solve_subsystems(robot, state, a), first, second)
     for scale in (-3.0, 0.0, 0.4, 2.0):
         wanted = scale * np.array([10.0, 5.0, 300.0, 4.0, -6.0, 2.0])
-        third, fourth = choose_contact_wrench(support, wanted), choose_contact_wrench(support, wanted, least_internal=True)
+        third, fourth = (
+            choose_contact_wrench(support, wanted),
+            choose_contact_wrench(support, wanted, least_internal=True),
+        )
         assert np.abs(third.loads - fourth.loads).max() < 1e-9
         assert 0.0 <= fourth.split <= 1.0
 
@@ -108,15 +123,23 @@ def test_a_third_contact_is_part_of_the_rest():
     """A hand on a rail with a known wrench changes what the legs carry, and the balance still holds."""
     robot, state, a = moving("human28", 6)
     rail = {"left_palm": np.array([20.0, 10.0, 60.0, 1.0, 0.0, 0.5])}
-    support = build_double_support(solve_subsystems(robot, state, a, rail), "left_foot", "right_foot")
+    support = build_double_support(
+        solve_subsystems(robot, state, a, rail), "left_foot", "right_foot"
+    )
     choice = choose_minimum_torque(support)
     tau_0, (J_1, J_2) = free_torques(robot, state, a, "left_foot", "right_foot")
     data = robot.data()
     pin.computeJointJacobians(robot.model, data, state.q)
-    J = pin.getFrameJacobian(robot.model, data, robot.surface("left_palm").frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-    tau = tau_0 - J_1.T @ choice.first_wrench - J_2.T @ choice.second_wrench - J.T @ rail["left_palm"]
+    J = pin.getFrameJacobian(
+        robot.model, data, robot.surface("left_palm").frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    )
+    tau = (
+        tau_0 - J_1.T @ choice.first_wrench - J_2.T @ choice.second_wrench - J.T @ rail["left_palm"]
+    )
     assert np.abs(tau[:6]).max() < 1e-9
-    without = choose_minimum_torque(build_double_support(solve_subsystems(robot, state, a), "left_foot", "right_foot"))
+    without = choose_minimum_torque(
+        build_double_support(solve_subsystems(robot, state, a), "left_foot", "right_foot")
+    )
     assert np.abs(choice.loads - without.loads).max() > 1.0
 
 
@@ -130,7 +153,9 @@ def test_what_is_refused():
     fixed = hd.load_robot("human28", root="fixed")
     still = hd.State.at_rest(fixed)
     with pytest.raises(HumanoidDynamicsError, match="needs a free base"):
-        build_double_support(solve_subsystems(fixed, still, np.zeros(fixed.nv)), "left_foot", "right_foot")
+        build_double_support(
+            solve_subsystems(fixed, still, np.zeros(fixed.nv)), "left_foot", "right_foot"
+        )
     support = build_double_support(answer, "left_foot", "right_foot")
     with pytest.raises(ShapeError, match="released"):
         choose_minimum_torque(support, np.zeros(6))
@@ -138,7 +163,12 @@ def test_what_is_refused():
     for released in (np.full((1, 6), np.nan), np.eye(5), "all"):
         with pytest.raises(ShapeError, match="released"):
             choose_minimum_torque(support, released)
-    for weight in (np.eye(3), np.full((size, size), np.nan), -np.eye(size), np.triu(np.ones((size, size)))):
+    for weight in (
+        np.eye(3),
+        np.full((size, size), np.nan),
+        -np.eye(size),
+        np.triu(np.ones((size, size))),
+    ):
         with pytest.raises(ShapeError, match="weight"):
             choose_minimum_torque(support, weight=weight)
     with pytest.raises(ShapeError, match="split"):

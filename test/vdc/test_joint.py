@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joint subsystem: friction dissipates, and is what the corrected equation says."""
 
 import numpy as np
@@ -5,7 +6,12 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.vdc.joint import JointParameters, build_joint_regressor, compute_friction, compute_joint_torque
+from humanoid_dynamics.vdc.joint import (
+    JointParameters,
+    build_joint_regressor,
+    compute_friction,
+    compute_joint_torque,
+)
 
 RATES = np.concatenate((-np.logspace(-5, 2, 60), np.logspace(-5, 2, 60)))
 
@@ -23,7 +29,9 @@ def test_friction_takes_power(shape):
 
 @pytest.mark.parametrize("shape", ["square", "absolute"])
 def test_friction_is_odd_but_for_the_offset(shape):
-    there, back = (compute_friction(joints(RATES.size), rate, shape) - 0.1 for rate in (RATES, -RATES))
+    there, back = (
+        compute_friction(joints(RATES.size), rate, shape) - 0.1 for rate in (RATES, -RATES)
+    )
     assert np.abs(there + back).max() < 1e-12
 
 
@@ -47,9 +55,17 @@ def test_parameters_come_from_the_robot():
     joint += '<dynamics friction="0.3" damping="0.2"/></joint>'
     text = f'<robot name="m"><link name="world"/><link name="a">{inertial}</link>{joint}</robot>'
     parameters = JointParameters.of(hd.load_robot(text), stribeck=0.7)
-    assert (parameters.coulomb[0], parameters.viscous[0], parameters.stribeck[0], parameters.offset[0]) == (0.3, 0.2, 0.7, 0.0)
+    assert (
+        parameters.coulomb[0],
+        parameters.viscous[0],
+        parameters.stribeck[0],
+        parameters.offset[0],
+    ) == (0.3, 0.2, 0.7, 0.0)
 
 
 def test_unknown_shape():
-    with pytest.raises(UnknownNameError, match=r"no shape of the Stribeck term named 'linear'. Known: square, absolute"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"no shape of the Stribeck term named 'linear'. Known: square, absolute",
+    ):
         compute_friction(joints(1), np.ones(1), shape="linear")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may touch."""
 
 import pytest
@@ -40,7 +41,10 @@ def test_a_token_can_be_asked_for_on_this_machine() -> None:
 
 def test_a_page_behind_a_proxy_needs_a_token() -> None:
     assert not Access("127.0.0.1", origins=[parse_origin("https://robot.example")]).open
-    assert Access("127.0.0.1", origins=[parse_origin("http://localhost:9000"), parse_origin("http://[::1]:9000")]).open
+    assert Access(
+        "127.0.0.1",
+        origins=[parse_origin("http://localhost:9000"), parse_origin("http://[::1]:9000")],
+    ).open
 
 
 def test_what_is_no_ascii_is_no_token() -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page in a real browser: drawn, pulled, led, switched.  Needs Chromium and its driver; skips, saying so, where they are absent."""
 
 import io
@@ -58,7 +59,9 @@ def text(browser: Any) -> str:
 
 def picture(browser: Any) -> np.ndarray:
     """Return what is seen, the panel at the right left out (h, w, 3)."""
-    image = np.asarray(Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB"), dtype=int)
+    image = np.asarray(
+        Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB"), dtype=int
+    )
     return image[:, : int(0.64 * image.shape[1])]
 
 
@@ -84,12 +87,21 @@ def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary, page: Pa
     _, body, _, force = max(diary.find("pull"), key=lambda entry: np.linalg.norm(entry[3]))
     assert body in {"pelvis", "torso", "lumbar"}
     assert np.linalg.norm(force) > 20.0
-    assert force[1] > 0.5 * np.linalg.norm(force)  # seen from the front, right on the page is left of the robot
+    assert force[1] > 0.5 * np.linalg.norm(
+        force
+    )  # seen from the front, right on the page is left of the robot
 
 
 def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary, page: Page) -> None:
     middle = on_screen(browser, page, diary.offer.frames["head"].translation)
-    for place in ((0, -15), (0, -25), (10, 3), (20, 6), (-10, 3), (-20, 6)):  # its handles are small
+    for place in (
+        (0, -15),
+        (0, -25),
+        (10, 3),
+        (20, 6),
+        (-10, 3),
+        (-20, 6),
+    ):  # its handles are small
         drag(browser, middle + place, 6, (6, -4))
         if wait_for(lambda: diary.find("lead"), 1.0):
             break
@@ -103,9 +115,16 @@ def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary, page: Page)
 
 @pytest.mark.parametrize(
     ("label", "expected"),
-    [("Release hand", ("switch", "hand", False)), ("pause", ("pause", True)), ("step", ("step",)), ("reset", ("reset",))],
+    [
+        ("Release hand", ("switch", "hand", False)),
+        ("pause", ("pause", True)),
+        ("step", ("step",)),
+        ("reset", ("reset",)),
+    ],
 )
-def test_a_button_is_heard(browser: Any, diary: Diary, label: str, expected: tuple[Any, ...]) -> None:
+def test_a_button_is_heard(
+    browser: Any, diary: Diary, label: str, expected: tuple[Any, ...]
+) -> None:
     button(browser, label).click()
     assert wait_for(lambda: expected in diary.asked)
 
@@ -120,18 +139,30 @@ def test_plots_show_numbers(browser: Any, diary: Diary) -> None:
     assert "height" in text(browser)
 
 
-def test_torques_of_each_leg_have_a_plot_and_another_limb_can_be_chosen(browser: Any, diary: Diary) -> None:
-    assert wait_for(lambda: "left leg [N·m]" in text(browser) and "right leg [N·m]" in text(browser))
+def test_torques_of_each_leg_have_a_plot_and_another_limb_can_be_chosen(
+    browser: Any, diary: Diary
+) -> None:
+    assert wait_for(
+        lambda: "left leg [N·m]" in text(browser) and "right leg [N·m]" in text(browser)
+    )
     assert "ankle pitch" in text(browser)
-    field = browser.find_elements(By.XPATH, "//label[contains(., 'Motors')]/ancestor::*[.//input][1]//input")[0]
+    field = browser.find_elements(
+        By.XPATH, "//label[contains(., 'Motors')]/ancestor::*[.//input][1]//input"
+    )[0]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
     field.click()
-    wait_for(lambda: browser.find_elements(By.XPATH, "//*[@role='option'][normalize-space()='arms']"))[0].click()
-    assert wait_for(lambda: "left arm [N·m]" in text(browser) and "left leg [N·m]" not in text(browser))
+    wait_for(
+        lambda: browser.find_elements(By.XPATH, "//*[@role='option'][normalize-space()='arms']")
+    )[0].click()
+    assert wait_for(
+        lambda: "left arm [N·m]" in text(browser) and "left leg [N·m]" not in text(browser)
+    )
 
 
 def test_a_stronger_pull_is_asked_for(browser: Any, diary: Diary) -> None:
-    field = browser.find_elements(By.XPATH, "//label[contains(., 'Strongest pull')]/ancestor::*[.//input][1]//input")[-1]
+    field = browser.find_elements(
+        By.XPATH, "//label[contains(., 'Strongest pull')]/ancestor::*[.//input][1]//input"
+    )[-1]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("150", Keys.ENTER)
@@ -151,7 +182,9 @@ def test_a_fall_is_told_with_a_button_that_ends_it(browser: Any, diary: Diary) -
 
 
 def test_nothing_comes_from_any_network(browser: Any, page: Page) -> None:
-    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(e => e.name)"
+    )
     assert [name for name in loaded if not name.startswith((page.address, "blob:", "data:"))] == []
 
 
@@ -175,14 +208,24 @@ def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> Non
         button(browser, "Release hand").click()
         assert wait_for(lambda: ("switch", "hand", False) in session.asked)
         browser.set_window_size(500, 850)
-        wide = browser.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+        wide = browser.execute_script(
+            "return document.documentElement.scrollWidth - window.innerWidth"
+        )
         assert wide <= 0
 
 
-@pytest.mark.parametrize("size", [pytest.param((1000, 700), id="desktop", marks=pytest.mark.slow), pytest.param((500, 850), id="phone")])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((1000, 700), id="desktop", marks=pytest.mark.slow),
+        pytest.param((500, 850), id="phone"),
+    ],
+)
 def test_hands_let_go_and_grip_one_by_one(browser: Any, size: tuple[int, int]) -> None:
     session = WorldSession("swing")
-    session.pause(True)  # until a hand is let go nothing happens; then what the scene would do is left to the user
+    session.pause(
+        True
+    )  # until a hand is let go nothing happens; then what the scene would do is left to the user
     browser.set_window_size(*size)
     with shown(session, rate=10.0) as page:
         browser.get(page.address)
@@ -194,7 +237,9 @@ def test_hands_let_go_and_grip_one_by_one(browser: Any, size: tuple[int, int]) -
             ("Release right_hand", (False, False)),
         ):
             button(browser, label).click()
-            assert wait_for(lambda wanted=expected: tuple(session.offer.connections.values()) == wanted, 20.0), label
+            assert wait_for(
+                lambda wanted=expected: tuple(session.offer.connections.values()) == wanted, 20.0
+            ), label
         button(browser, "pause").click()
         assert wait_for(lambda: session._paused)
         t = session._world.t
@@ -227,9 +272,12 @@ def test_a_record_is_scrubbed(browser: Any) -> None:
     browser.set_window_size(1000, 700)
     with shown(played, rate=10.0) as page:
         browser.get(page.address)
-        field = wait_for(lambda: browser.find_elements(By.XPATH, "//label[contains(., 'Position')]/ancestor::*[.//input][1]//input"), 30.0)[
-            -1
-        ]
+        field = wait_for(
+            lambda: browser.find_elements(
+                By.XPATH, "//label[contains(., 'Position')]/ancestor::*[.//input][1]//input"
+            ),
+            30.0,
+        )[-1]
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys("2.5", Keys.ENTER)
         assert wait_for(lambda: played.picture().t == pytest.approx(2.5, abs=0.11))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motors by limb: every motor is in one group and can be chosen alone, whatever its maker calls it."""
 
 import pytest
@@ -10,14 +11,30 @@ from humanoid_dynamics.viewer.limbs import MOST, group_motors
 def test_every_motor_is_in_one_group_and_alone(name: str) -> None:
     motors = hd.load_robot(name).actuated
     groups = group_motors(motors)
-    limbs = [motor for group, plots in groups.items() if group not in motors for plot in plots.values() for motor in plot]
+    limbs = [
+        motor
+        for group, plots in groups.items()
+        if group not in motors
+        for plot in plots.values()
+        for motor in plot
+    ]
     assert sorted(limbs) == sorted(motors)
     assert set(motors) <= set(groups)
-    assert all(len(plot) <= MOST and len(set(plot.values())) == len(plot) for plots in groups.values() for plot in plots.values())
+    assert all(
+        len(plot) <= MOST and len(set(plot.values())) == len(plot)
+        for plots in groups.values()
+        for plot in plots.values()
+    )
 
 
 @pytest.mark.parametrize(
-    "names", [("left_hip_yaw", "right_hip_yaw"), ("LHipYaw", "RHipYaw"), ("l_hip_yaw", "r_hip_yaw"), ("LLEG_HIP_YAW", "RLEG_HIP_YAW")]
+    "names",
+    [
+        ("left_hip_yaw", "right_hip_yaw"),
+        ("LHipYaw", "RHipYaw"),
+        ("l_hip_yaw", "r_hip_yaw"),
+        ("LLEG_HIP_YAW", "RLEG_HIP_YAW"),
+    ],
 )
 def test_legs_of_each_side_have_a_plot(names: tuple[str, str]) -> None:
     legs = group_motors(names)["legs"]

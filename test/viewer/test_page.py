@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page and those who do not mean well: their messages change nothing and kill nothing."""
 
 import json
@@ -16,14 +17,21 @@ client = pytest.importorskip("websockets.sync.client", reason="comes with viser"
 
 
 def connect(address: str, version: str = viser.__version__):
-    return client.connect(address.replace("http", "ws"), subprotocols=[f"viser-v{version}"], max_size=None)
+    return client.connect(
+        address.replace("http", "ws"), subprotocols=[f"viser-v{version}"], max_size=None
+    )
 
 
 def hostile_messages() -> list[bytes]:
     rng = np.random.default_rng(11)
     forged = [
         {"type": "GuiUpdateMessage", "uuid": "no such thing", "updates": {"value": [None] * 1000}},
-        {"type": "TransformControlsUpdateMessage", "name": "/lead/head", "wxyz": [float("nan")] * 4, "position": [1e308] * 3},
+        {
+            "type": "TransformControlsUpdateMessage",
+            "name": "/lead/head",
+            "wxyz": [float("nan")] * 4,
+            "position": [1e308] * 3,
+        },
         {"type": "SceneNodeDragMessage", "name": "/robot/pelvis", "phase": "update"},
         {"type": "ShareUrlRequest"},
         {"type": "Nonsense", "a": {"b": [{}] * 50}},
@@ -49,7 +57,9 @@ def test_the_page_is_served_and_no_other_file() -> None:
             assert refused.value.code in {400, 403, 404}
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets the server drops with the visitor
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # sockets the server drops with the visitor
 def test_hostile_messages_change_nothing_and_kill_nothing() -> None:
     session = Diary()
     with shown(session) as page:
@@ -65,7 +75,11 @@ def test_hostile_messages_change_nothing_and_kill_nothing() -> None:
 
 
 def test_another_version_is_turned_away() -> None:
-    with shown(Diary()) as page, pytest.raises(Exception, match=r"1002|closed|ersion"), connect(page.address, "0.0.1") as visitor:
+    with (
+        shown(Diary()) as page,
+        pytest.raises(Exception, match=r"1002|closed|ersion"),
+        connect(page.address, "0.0.1") as visitor,
+    ):
         visitor.recv(timeout=10)
 
 

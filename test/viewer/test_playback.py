@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was recorded is shown as it was: poses, forces, centres of pressure, at any time."""
 
 from pathlib import Path
@@ -41,9 +42,14 @@ def test_a_record_shows_what_the_world_showed(record: Path) -> None:
     assert again.t == pytest.approx(seen.t, abs=1e-9)
     assert again.poses == pytest.approx(seen.poses, abs=1e-12)
     assert again.com == pytest.approx(seen.com, abs=1e-12)
-    lengths = [np.sort(np.linalg.norm(picture.forces[:, 1] - picture.forces[:, 0], axis=1)) for picture in (seen, again)]
+    lengths = [
+        np.sort(np.linalg.norm(picture.forces[:, 1] - picture.forces[:, 0], axis=1))
+        for picture in (seen, again)
+    ]
     assert lengths[1] == pytest.approx(lengths[0], rel=1e-6)
-    assert np.sort(again.cops[:, 0]) == pytest.approx(np.sort(seen.cops[:, 0]), abs=1e-3)  # on the sole, a tangential force has no say
+    assert np.sort(again.cops[:, 0]) == pytest.approx(
+        np.sort(seen.cops[:, 0]), abs=1e-3
+    )  # on the sole, a tangential force has no say
 
 
 def test_it_plays_stops_steps_and_begins_again(record: Path) -> None:
@@ -65,7 +71,9 @@ def test_it_plays_stops_steps_and_begins_again(record: Path) -> None:
 
 def test_a_motion_with_its_reference_as_a_ghost() -> None:
     robot = hd.load_robot("human28")
-    q = np.array([pin.integrate(robot.model, robot.posture, k * 0.1 * np.eye(robot.nv)[0]) for k in range(5)])
+    q = np.array(
+        [pin.integrate(robot.model, robot.posture, k * 0.1 * np.eye(robot.nv)[0]) for k in range(5)]
+    )
     clip, other = Clip(robot, np.arange(5) * 0.1, q), Clip(robot, np.arange(5) * 0.1, q[::-1])
     session = play_clip(clip, reference=other)
     session.seek(0.4)

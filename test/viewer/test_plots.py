@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots: no rounding error fills one, and a record is shown whole with a cursor."""
 
 import numpy as np
@@ -71,7 +72,11 @@ def test_a_record_keeps_its_whole_plots_wherever_it_goes() -> None:
             page.wish(None, lambda own, t=t: own.seek(t))
             assert wait_for(lambda t=t: abs(plots._now - t) < 0.01)
             page.wish(None, lambda own, t=t: own.seek(t))
-            assert wait_for(lambda t=t: find_cursor(plots._plots["left leg [N·m]"].data) == pytest.approx(t, abs=0.01))
+            assert wait_for(
+                lambda t=t: (
+                    find_cursor(plots._plots["left leg [N·m]"].data) == pytest.approx(t, abs=0.01)
+                )
+            )
             data = plots._plots["left leg [N·m]"].data
             assert data[0][0] == 0.0
             assert data[0][-1] == pytest.approx(4.0)

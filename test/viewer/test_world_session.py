@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our world on the page: pulls obey Newton, connections open and close, nonsense is refused."""
 
 import numpy as np
@@ -23,7 +24,9 @@ def test_a_pulled_body_gains_the_momentum_of_the_pull() -> None:
     for name in ("left_hand", "right_hand"):
         free.switch(name, False)
     pulled.pull(
-        "figure/trunk" if "figure/trunk" in {b.name for b in pulled.bodies} else pulled.bodies[0].name,
+        "figure/trunk"
+        if "figure/trunk" in {b.name for b in pulled.bodies}
+        else pulled.bodies[0].name,
         np.zeros(3),
         np.array([0.0, 100.0, 0.0]),
     )
@@ -53,7 +56,9 @@ def test_arrows_carry_the_weight() -> None:
     run(session, 0.3)
     picture = session.picture()
     weight = session._world.robot.mass * 9.81
-    forces = sum(value for name, value in picture.numbers.items() if name.startswith("normal force"))
+    forces = sum(
+        value for name, value in picture.numbers.items() if name.startswith("normal force")
+    )
     assert forces == pytest.approx(weight, rel=0.02)
 
 
@@ -127,7 +132,10 @@ def test_a_figure_that_lets_go_lands_on_a_floor_in_view() -> None:
     assert floor < picture.com[2] < start - 0.5
     assert picture.poses[:, 2].min() > floor - 0.1
     weight = session._world.robot.mass * 9.81
-    assert sum(value for name, value in picture.numbers.items() if name.startswith("normal force")) > 0.3 * weight  # the swing hangs on
+    assert (
+        sum(value for name, value in picture.numbers.items() if name.startswith("normal force"))
+        > 0.3 * weight
+    )  # the swing hangs on
 
 
 @pytest.mark.parametrize("scene", ["highbar", "ropes"])
@@ -165,7 +173,11 @@ def test_what_makes_no_sense_is_refused() -> None:
         session.switch("tail", False)
     with pytest.raises(UnknownNameError):
         session.choose_scene("nowhere")
-    for refused in (lambda: session.choose_rule("x"), lambda: session.seek(1.0), lambda: session.lead("head", None)):
+    for refused in (
+        lambda: session.choose_rule("x"),
+        lambda: session.seek(1.0),
+        lambda: session.lead("head", None),
+    ):
         with pytest.raises((HumanoidDynamicsError, AttributeError)):
             refused()
 
@@ -228,7 +240,9 @@ def test_margins_are_told() -> None:
     assert 0.5 < numbers["margin, torque [-]"] < 1.0
 
 
-def drag_away(session: WorldSession, link: str, direction: tuple[float, float, float], seconds: float = 2.0) -> float:
+def drag_away(
+    session: WorldSession, link: str, direction: tuple[float, float, float], seconds: float = 2.0
+) -> float:
     """Drag a link as far as the mouse goes, then let go; return how far it went [m]."""
     k = [body.name for body in session.bodies].index(link)
     start, farthest = session.picture().poses[k, :3].copy(), 0.0
@@ -241,7 +255,9 @@ def drag_away(session: WorldSession, link: str, direction: tuple[float, float, f
     return farthest
 
 
-@pytest.mark.parametrize("direction", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.6, -0.6, 0.5)])
+@pytest.mark.parametrize(
+    "direction", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.6, -0.6, 0.5)]
+)
 @pytest.mark.parametrize(("scene", "link"), [("standing", "torso"), ("g1_drop", "torso_link")])
 def test_the_hardest_drag_moves_the_torso_visibly_and_does_not_fell_it(
     scene: str, link: str, direction: tuple[float, float, float]
@@ -253,7 +269,9 @@ def test_the_hardest_drag_moves_the_torso_visibly_and_does_not_fell_it(
 
 
 @pytest.mark.parametrize("direction", [(-1.0, 0.0, 0.0), (-0.7, -0.5, 0.5)])
-def test_a_drag_at_a_hand_does_not_turn_it_off_its_feet(direction: tuple[float, float, float]) -> None:
+def test_a_drag_at_a_hand_does_not_turn_it_off_its_feet(
+    direction: tuple[float, float, float],
+) -> None:
     session = WorldSession("standing", simple=True)
     run(session, 0.2)
     drag_away(session, "left_hand", direction)
@@ -288,9 +306,13 @@ def test_a_capture_point_at_the_edge_lets_no_pull_beyond_it() -> None:
     ahead, back = np.array([1e3, 0.0, 0.0]), np.array([-1e3, 0.0, 0.0])
     still = np.linalg.norm(strength.bound("torso", np.zeros(3), ahead, q, v))
     assert 0.05 * strength.weight < still < 0.2 * strength.weight
-    v[0] = 0.5  # m/s forwards: the capture point is 0.16 m ahead of the centre of mass, beyond the toes
+    v[0] = (
+        0.5  # m/s forwards: the capture point is 0.16 m ahead of the centre of mass, beyond the toes
+    )
     assert not strength.bound("torso", np.zeros(3), ahead, q, v).any()
-    assert np.linalg.norm(strength.bound("torso", np.zeros(3), back, q, v)) == pytest.approx(strength.limit)
+    assert np.linalg.norm(strength.bound("torso", np.zeros(3), back, q, v)) == pytest.approx(
+        strength.limit
+    )
 
 
 @pytest.mark.parametrize("force", [np.nan, np.inf, -1.0, 0.0, 1e9])
@@ -304,6 +326,8 @@ def test_a_crate_that_tips_about_an_edge_has_no_margin() -> None:
     session = WorldSession("tipping_box")
     session.play_events()
     run(session, 0.05)
-    assert session.picture().numbers["margin, pressure [m]"] == pytest.approx(0.15, abs=1e-3)  # half of its width
+    assert session.picture().numbers["margin, pressure [m]"] == pytest.approx(
+        0.15, abs=1e-3
+    )  # half of its width
     run(session, 0.25)
     assert session.picture().numbers["margin, pressure [m]"] == 0.0

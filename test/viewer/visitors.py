@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A session that writes down what it is asked, and a page that shows it."""
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Diary(Session):
         q = np.array(self.robot.posture)
         q[0] += 0.05 * np.sin(self.t)
         picture = self.painter.paint(self.t, q, numbers={"height [m]": 1.0 + 0.1 * np.sin(self.t)})
-        return replace(picture, torques=dict.fromkeys(self.robot.actuated, 10.0 + self.t), fallen=self.fallen)
+        return replace(
+            picture, torques=dict.fromkeys(self.robot.actuated, 10.0 + self.t), fallen=self.fallen
+        )
 
     def limit_pull(self, force: float) -> None:
         self.asked.append(("limit", force))
@@ -86,7 +89,9 @@ class Diary(Session):
 
 
 @contextmanager
-def shown(session: Session, rate: float = 30.0, waits: bool = False, **options: Any) -> Iterator[Page]:
+def shown(
+    session: Session, rate: float = 30.0, waits: bool = False, **options: Any
+) -> Iterator[Page]:
     """Show a session on a page of its own, in a thread of its own."""
     page = Page(session, port=18000 + int(time.monotonic() * 1e3) % 20000, **options)
     ended = threading.Event()

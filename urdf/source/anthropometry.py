@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The human body in numbers: masses, centres of mass, radii of gyration, lengths; nothing about joints or looks.
 
 Sources: Winter, Biomechanics and Motor Control of Human Movement, table 4.1 (planar); de Leva, J. Biomech. 29 (1996) 1223-1230, table 4,
@@ -107,9 +108,12 @@ def check_tables() -> None:
         ValueError: If the fractions do not add up to one.
     """
     sums = {
-        "Winter, trunk and head": WINTER["head"].mass + WINTER["trunk"].mass + 2 * sum(WINTER[name].mass for name in LIMBS),
+        "Winter, trunk and head": WINTER["head"].mass
+        + WINTER["trunk"].mass
+        + 2 * sum(WINTER[name].mass for name in LIMBS),
         "Winter, HAT": WINTER["hat"].mass + 2 * sum(WINTER[name].mass for name in LIMBS[3:]),
-        "de Leva": sum(DE_LEVA[name].mass for name in DE_LEVA) + sum(DE_LEVA[name].mass for name in LIMBS),
+        "de Leva": sum(DE_LEVA[name].mass for name in DE_LEVA)
+        + sum(DE_LEVA[name].mass for name in LIMBS),
     }
     for table, total in sums.items():
         if not math.isclose(total, 1.0, abs_tol=1e-12):
@@ -134,7 +138,9 @@ def hand() -> Inertia:
 def foot() -> Inertia:
     """Return a foot in the frame of its ankle: the long axis is x, the heel a quarter of the length behind."""
     row = DE_LEVA["foot"]
-    return _solid("foot", ((row.com - 0.25) * length("foot"), 0, -length("ankle_height") / 2), "zyx")
+    return _solid(
+        "foot", ((row.com - 0.25) * length("foot"), 0, -length("ankle_height") / 2), "zyx"
+    )
 
 
 def neck() -> Inertia:
@@ -142,12 +148,16 @@ def neck() -> Inertia:
     height = length("neck")
     mass = NECK_DENSITY * math.pi * NECK_RADIUS**2 * height
     across = mass * (3 * NECK_RADIUS**2 + height**2) / 12
-    return Inertia(mass, vector(0, 0, height / 2), np.diag([across, across, mass * NECK_RADIUS**2 / 2]))
+    return Inertia(
+        mass, vector(0, 0, height / 2), np.diag([across, across, mass * NECK_RADIUS**2 / 2])
+    )
 
 
 def head() -> Inertia:
     """Return what the head of the table leaves when the neck is taken away, in the frame of the joint that nods it."""
-    whole = _solid("head", (0, 0, length("cervicale_to_vertex") - DE_LEVA["head"].com * length("head")), "xyz")
+    whole = _solid(
+        "head", (0, 0, length("cervicale_to_vertex") - DE_LEVA["head"].com * length("head")), "xyz"
+    )
     return whole.without(neck()).seen_from(vector(0, 0, length("neck")))
 
 
@@ -160,5 +170,7 @@ def _solid(name: str, com: tuple[float, float, float], axes: str) -> Inertia:
     row = DE_LEVA[name]
     mass = row.mass * W
     radii = dict(zip(axes, (row.sagittal, row.transverse, row.longitudinal), strict=True))
-    moments: Vector = np.array([mass * (radii[axis] * _reference_length(name)) ** 2 for axis in "xyz"])
+    moments: Vector = np.array(
+        [mass * (radii[axis] * _reference_length(name)) ** 2 for axis in "xyz"]
+    )
     return Inertia(mass, vector(*com), np.diag(moments))

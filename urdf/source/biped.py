@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planar biped of seven links that the reference gait walks with; its numbers are given, not taken from the 3-D table."""
 
 from __future__ import annotations
@@ -39,8 +40,16 @@ def build_biped() -> tuple[Tree, list[str], dict[str, Any]]:
     tree.add(Link("trunk", _slender("hat", TRUNK, 0.626 * TRUNK), _trunk_shapes()))
     for side, sign in SIDES.items():
         y = sign * ASIDE
-        thigh = Link(f"{side}_thigh", _slender("thigh", THIGH, -0.433 * THIGH), capsule(0.06, (0, y, 0), (0, y, -THIGH)))
-        shank = Link(f"{side}_shank", _slender("shank", SHANK, -0.433 * SHANK), capsule(0.045, (0, y, 0), (0, y, -SHANK)))
+        thigh = Link(
+            f"{side}_thigh",
+            _slender("thigh", THIGH, -0.433 * THIGH),
+            capsule(0.06, (0, y, 0), (0, y, -THIGH)),
+        )
+        shank = Link(
+            f"{side}_shank",
+            _slender("shank", SHANK, -0.433 * SHANK),
+            capsule(0.045, (0, y, 0), (0, y, -SHANK)),
+        )
         foot = Link(f"{side}_foot", _foot(), _foot_shapes(y))
         tree.add(thigh, _joint(f"{side}_hip", "trunk", thigh, 0.0, HIP))
         tree.add(shank, _joint(f"{side}_knee", thigh.name, shank, -THIGH, KNEE_RANGE))
@@ -62,12 +71,21 @@ def _slender(name: str, size: float, com: float) -> Inertia:
 def _foot() -> Inertia:
     row = WINTER["foot"]
     moment = row.mass * W * (row.gyration * FOOT) ** 2
-    return Inertia(row.mass * W, vector(0.25 * FOOT, 0, -ANKLE_HEIGHT / 2), np.diag([0.1 * moment, moment, moment]))
+    return Inertia(
+        row.mass * W,
+        vector(0.25 * FOOT, 0, -ANKLE_HEIGHT / 2),
+        np.diag([0.1 * moment, moment, moment]),
+    )
 
 
 def _foot_shapes(y: float) -> tuple[Shape, ...]:
     thick = 0.03
-    sole = Shape("box", (FOOT, 0.09, thick), ((TOE - HEEL) / 2, y, thick / 2 - ANKLE_HEIGHT), material="joint")
+    sole = Shape(
+        "box",
+        (FOOT, 0.09, thick),
+        ((TOE - HEEL) / 2, y, thick / 2 - ANKLE_HEIGHT),
+        material="joint",
+    )
     return (Shape("sphere", (0.045,), (0, y, 0), material="joint"), sole)
 
 
@@ -79,7 +97,12 @@ def _trunk_shapes() -> tuple[Shape, ...]:
 
 
 def _description(tree: Tree) -> dict[str, Any]:
-    sole = {"xyz": [0, 0, -ANKLE_HEIGHT], "rpy": [0, 0, 0], "polygon": [[TOE, 0], [-HEEL, 0]], "friction": 0.7}
+    sole = {
+        "xyz": [0, 0, -ANKLE_HEIGHT],
+        "rpy": [0, 0, 0],
+        "polygon": [[TOE, 0], [-HEEL, 0]],
+        "friction": 0.7,
+    }
     return {
         "urdf": "biped7.urdf",
         "root": "planar",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Human figures: one skeleton of sixteen joints; each figure says what every joint lets move."""
 
 from __future__ import annotations
@@ -71,7 +72,13 @@ FIGURES = (
     Figure(
         "legs12",
         "Two legs of six joints under one rigid upper body: 12 freedoms and a free base.",
-        {**ONE_BODY_TRUNK, "neck": "one body", "shoulder": "one body", "elbow": "one body", "wrist": "one body"}
+        {
+            **ONE_BODY_TRUNK,
+            "neck": "one body",
+            "shoulder": "one body",
+            "elbow": "one body",
+            "wrist": "one body",
+        }
         | {"hip": "zxy", "knee": "y", "ankle": "yx"},
         {"pelvis": "trunk"},
     ),
@@ -85,14 +92,30 @@ FIGURES = (
     Figure(
         "human28",
         "Humanoid of 28 hinges: legs 3+1+2, arms 3+1+2, waist 2, neck 2.",
-        {"waist": "zy", "chest": "one body", "neck": "zy", "nod": "one body", "hip": "zxy", "knee": "y", "ankle": "yx"}
+        {
+            "waist": "zy",
+            "chest": "one body",
+            "neck": "zy",
+            "nod": "one body",
+            "hip": "zxy",
+            "knee": "y",
+            "ankle": "yx",
+        }
         | {"shoulder": "yxz", "elbow": "y", "wrist": "zy"},
         {"abdomen": "torso", "neck": "head"},
     ),
     Figure(
         "human40",
         "Figure of 40 freedoms: 12 ball joints, four of them in the spine, and hinges at elbows and knees; 17 links.",
-        {"waist": "ball", "chest": "ball", "neck": "ball", "nod": "ball", "hip": "ball", "knee": "y", "ankle": "ball"}
+        {
+            "waist": "ball",
+            "chest": "ball",
+            "neck": "ball",
+            "nod": "ball",
+            "hip": "ball",
+            "knee": "y",
+            "ankle": "ball",
+        }
         | {"shoulder": "ball", "elbow": "y", "wrist": "ball"},
         joints={"neck": "neck_lower", "nod": "neck_upper"},
     ),
@@ -113,20 +136,34 @@ class Bone:
 def skeleton() -> Iterator[Bone]:
     """Yield the sixteen joints in depth-first order, the pelvis being the root; its frame lies between the hips."""
     for side, sign in SIDES.items():
-        yield Bone("hip", side, "pelvis", f"{side}_thigh", vector(0, sign * length("hip_half_width"), 0))
+        yield Bone(
+            "hip", side, "pelvis", f"{side}_thigh", vector(0, sign * length("hip_half_width"), 0)
+        )
         yield Bone("knee", side, f"{side}_thigh", f"{side}_shank", vector(0, 0, -length("thigh")))
         yield Bone("ankle", side, f"{side}_shank", f"{side}_foot", vector(0, 0, -length("shank")))
     yield Bone("waist", "", "pelvis", "abdomen", vector(0, 0, length("pelvis")))
     yield Bone("chest", "", "abdomen", "thorax", vector(0, 0, length("abdomen")))
     chest = length("pelvis") + length("abdomen")
     crown = 1.0 * body.H - length("ankle_height") - length("shank") - length("thigh")
-    yield Bone("neck", "", "thorax", "neck", vector(0, 0, crown - length("cervicale_to_vertex") - chest))
+    yield Bone(
+        "neck", "", "thorax", "neck", vector(0, 0, crown - length("cervicale_to_vertex") - chest)
+    )
     yield Bone("nod", "", "neck", "head", vector(0, 0, length("neck")))
     for side, sign in SIDES.items():
-        shoulder = vector(0, sign * length("shoulder_half_width"), length("hip_to_shoulder") - chest)
+        shoulder = vector(
+            0, sign * length("shoulder_half_width"), length("hip_to_shoulder") - chest
+        )
         yield Bone("shoulder", side, "thorax", f"{side}_upper_arm", shoulder)
-        yield Bone("elbow", side, f"{side}_upper_arm", f"{side}_forearm", vector(0, 0, -length("upper_arm")))
-        yield Bone("wrist", side, f"{side}_forearm", f"{side}_hand", vector(0, 0, -length("forearm")))
+        yield Bone(
+            "elbow",
+            side,
+            f"{side}_upper_arm",
+            f"{side}_forearm",
+            vector(0, 0, -length("upper_arm")),
+        )
+        yield Bone(
+            "wrist", side, f"{side}_forearm", f"{side}_hand", vector(0, 0, -length("forearm"))
+        )
 
 
 def build_figure(figure: Figure) -> tuple[Tree, dict[str, Any], dict[str, tuple[str, Vector]]]:
@@ -135,11 +172,16 @@ def build_figure(figure: Figure) -> tuple[Tree, dict[str, Any], dict[str, tuple[
     Returns:
         The tree, its posture, and for every segment the link that holds it and the place of the segment's frame there.
     """
-    bodies = {name: (_inertia(name), segment_shapes(name)) for name in ("pelvis", *(bone.child for bone in skeleton()))}
+    bodies = {
+        name: (_inertia(name), segment_shapes(name))
+        for name in ("pelvis", *(bone.child for bone in skeleton()))
+    }
     for bone in reversed(list(skeleton())):
         if figure.freedoms[bone.joint] == "one body":
             bodies[bone.parent] = _joined(bodies[bone.parent], bodies[bone.child], bone.xyz)
-    places: dict[str, tuple[str, Vector]] = {"pelvis": (figure.links.get("pelvis", "pelvis"), vector(0, 0, 0))}
+    places: dict[str, tuple[str, Vector]] = {
+        "pelvis": (figure.links.get("pelvis", "pelvis"), vector(0, 0, 0))
+    }
     tree = Tree(figure.name)
     tree.add(Link(places["pelvis"][0], *bodies["pelvis"]))
     for bone in skeleton():
@@ -148,7 +190,13 @@ def build_figure(figure: Figure) -> tuple[Tree, dict[str, Any], dict[str, tuple[
             places[bone.child] = (parent, offset + bone.xyz)
             continue
         places[bone.child] = (figure.links.get(bone.child, bone.child), vector(0, 0, 0))
-        _hang(tree, figure, bone, Link(places[bone.child][0], *bodies[bone.child]), places[bone.parent])
+        _hang(
+            tree,
+            figure,
+            bone,
+            Link(places[bone.child][0], *bodies[bone.child]),
+            places[bone.parent],
+        )
     return tree, _half_sitting(tree, figure, places), places
 
 
@@ -177,7 +225,10 @@ def _inertia(segment: str) -> Inertia:
 
 
 def _joined(host: Solid, part: Solid, xyz: Vector) -> Solid:
-    return host[0].joined(part[0].seen_from(-xyz)), (*host[1], *(shape.moved(xyz) for shape in part[1]))
+    return host[0].joined(part[0].seen_from(-xyz)), (
+        *host[1],
+        *(shape.moved(xyz) for shape in part[1]),
+    )
 
 
 def _hang(tree: Tree, figure: Figure, bone: Bone, link: Link, place: tuple[str, Vector]) -> None:
@@ -187,15 +238,30 @@ def _hang(tree: Tree, figure: Figure, bone: Bone, link: Link, place: tuple[str, 
     if freedoms == "fixed":
         tree.add(link, Joint(f"{name}_fixed", "fixed", parent, link.name, (x, y, z)))
     elif freedoms == "ball":
-        tree.add_spherical(name, parent, link, (x, y, z), tuple(_range(bone, axis) for axis in "xyz"))  # type: ignore[arg-type]
+        tree.add_spherical(
+            name, parent, link, (x, y, z), tuple(_range(bone, axis) for axis in "xyz")
+        )  # type: ignore[arg-type]
     else:
         housing = _housing(link)
         for _ in freedoms[1:]:
-            link = Link(link.name, link.inertia.without(housing) if link.inertia else None, link.shapes)
+            link = Link(
+                link.name, link.inertia.without(housing) if link.inertia else None, link.shapes
+            )
         for number, axis in enumerate(freedoms):
             member = str(coordinate(figure, bone.joint, bone.side, axis))
             below = link if number == len(freedoms) - 1 else Link(f"{member}_link", housing)
-            tree.add(below, Joint(member, "revolute", parent, below.name, (x, y, z), axis=AXES[axis], range=_range(bone, axis)))
+            tree.add(
+                below,
+                Joint(
+                    member,
+                    "revolute",
+                    parent,
+                    below.name,
+                    (x, y, z),
+                    axis=AXES[axis],
+                    range=_range(bone, axis),
+                ),
+            )
             parent, (x, y, z) = below.name, (0.0, 0.0, 0.0)
 
 
@@ -211,7 +277,9 @@ def _range(bone: Bone, axis: str) -> Range:
     return limits.mirrored() if bone.side == "right" and axis != "y" else limits
 
 
-def _half_sitting(tree: Tree, figure: Figure, places: Mapping[str, tuple[str, Vector]]) -> dict[str, float]:
+def _half_sitting(
+    tree: Tree, figure: Figure, places: Mapping[str, tuple[str, Vector]]
+) -> dict[str, float]:
     """Return bent knees, flat soles, trunk upright and the centre of mass over the middle of the soles; straight legs without ankles."""
     foot, offset = places["left_foot"]
     if figure.freedoms["ankle"] == "fixed":

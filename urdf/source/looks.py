@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a segment of the body looks and where it can be touched: pills, balls and boxes in the frame of the segment."""
 
 from __future__ import annotations
@@ -50,20 +51,32 @@ def _hand() -> tuple[Shape, ...]:
     return (
         Shape("sphere", (0.020 * H,), material="joint"),
         Shape("box", PALM, (0, 0, PALM_MIDDLE)),
-        Shape("box", (0.045 * H, 0.013 * H, fingers), (0, 0, -length("hand") + fingers / 2), material="joint"),
+        Shape(
+            "box",
+            (0.045 * H, 0.013 * H, fingers),
+            (0, 0, -length("hand") + fingers / 2),
+            material="joint",
+        ),
     )
 
 
 def _foot() -> tuple[Shape, ...]:
     thick = 0.018 * H
-    size, middle = (length("foot"), length("foot_width"), thick), (length("foot") / 4, 0, thick / 2 - length("ankle_height"))
+    size, middle = (
+        (length("foot"), length("foot_width"), thick),
+        (length("foot") / 4, 0, thick / 2 - length("ankle_height")),
+    )
     sole = Shape("box", size, middle, material="joint")
     instep = capsule(0.019 * H, (0, 0, -0.014 * H), (0.060 * H, 0, -0.020 * H))
     return (Shape("sphere", (0.030 * H,), material="joint"), sole, *instep)
 
 
-def _pill(radius: float, half_width: float, height: float, material: str = "body") -> tuple[Shape, ...]:
-    return capsule(radius * H, (0, -half_width * H, height * H), (0, half_width * H, height * H), material)
+def _pill(
+    radius: float, half_width: float, height: float, material: str = "body"
+) -> tuple[Shape, ...]:
+    return capsule(
+        radius * H, (0, -half_width * H, height * H), (0, half_width * H, height * H), material
+    )
 
 
 def _pelvis() -> tuple[Shape, ...]:
@@ -75,7 +88,11 @@ def _abdomen() -> tuple[Shape, ...]:
 
 
 def _thorax() -> tuple[Shape, ...]:
-    return (*_pill(0.060, 0.048, 0.000), *_pill(0.062, 0.066, 0.045, "accent"), *_pill(0.036, 0.100, 0.078, "accent"))
+    return (
+        *_pill(0.060, 0.048, 0.000),
+        *_pill(0.062, 0.066, 0.045, "accent"),
+        *_pill(0.036, 0.100, 0.078, "accent"),
+    )
 
 
 def _neck() -> tuple[Shape, ...]:
@@ -88,5 +105,10 @@ def _head() -> tuple[Shape, ...]:
     return (
         Shape("sphere", (skull,), (0, 0, crown - skull)),
         Shape("sphere", (0.042 * H,), (0.012 * H, 0, crown - 1.55 * skull)),
-        Shape("box", (0.018 * H, 0.070 * H, 0.018 * H), (0.047 * H, 0, crown - 0.95 * skull), material="accent"),
+        Shape(
+            "box",
+            (0.018 * H, 0.070 * H, 0.018 * H),
+            (0.047 * H, 0, crown - 0.95 * skull),
+            material="accent",
+        ),
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the YAML of a figure says beyond its URDF: soles, palms, control points, posture, REP-120 names."""
 
 from __future__ import annotations
@@ -35,7 +36,13 @@ def _soles(places: Mapping[str, tuple[str, Vector]]) -> dict[str, Any]:
     found = {}
     for side in SIDES:
         link, xyz = _point(places, f"{side}_foot", vector(0, 0, -length("ankle_height")))
-        found[f"{side}_foot"] = {"link": link, "xyz": xyz, "rpy": [0, 0, 0], "polygon": sole_polygon(), "friction": FRICTION}
+        found[f"{side}_foot"] = {
+            "link": link,
+            "xyz": xyz,
+            "rpy": [0, 0, 0],
+            "polygon": sole_polygon(),
+            "friction": FRICTION,
+        }
     return found
 
 
@@ -44,7 +51,13 @@ def _palms(places: Mapping[str, tuple[str, Vector]]) -> dict[str, Any]:
     for side, sign in SIDES.items():
         link, xyz = _point(places, f"{side}_hand", vector(0, -sign * PALM[1] / 2, PALM_MIDDLE))
         rpy = [-sign * math.pi / 2, 0, 0]
-        found[f"{side}_palm"] = {"link": link, "xyz": xyz, "rpy": rpy, "polygon": palm_polygon(), "friction": FRICTION}
+        found[f"{side}_palm"] = {
+            "link": link,
+            "xyz": xyz,
+            "rpy": rpy,
+            "polygon": palm_polygon(),
+            "friction": FRICTION,
+        }
     return found
 
 
@@ -62,7 +75,10 @@ def _control_points(places: Mapping[str, tuple[str, Vector]], has_arms: bool) ->
             segments[f"{side}_hand"] = (f"{side}_hand", vector(0, 0, PALM_MIDDLE))
         segments[f"{side}_knee"] = (f"{side}_shank", vector(0, 0, 0))
         segments[f"{side}_ankle"] = (f"{side}_foot", vector(0, 0, 0))
-        segments[f"{side}_toe"] = (f"{side}_foot", vector(0.75 * length("foot"), 0, -length("ankle_height")))
+        segments[f"{side}_toe"] = (
+            f"{side}_foot",
+            vector(0.75 * length("foot"), 0, -length("ankle_height")),
+        )
     found = {}
     for name, (segment, offset) in segments.items():
         link, xyz = _point(places, segment, offset)
@@ -70,6 +86,8 @@ def _control_points(places: Mapping[str, tuple[str, Vector]], has_arms: bool) ->
     return found
 
 
-def _point(places: Mapping[str, tuple[str, Vector]], segment: str, offset: Vector) -> tuple[str, list[float]]:
+def _point(
+    places: Mapping[str, tuple[str, Vector]], segment: str, offset: Vector
+) -> tuple[str, list[float]]:
     link, origin = places[segment]
     return link, [float(value) for value in origin + offset]

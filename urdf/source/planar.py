@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planar mechanisms: four-bar, parallelogram, five-bar, two arms that hold one bar.
 
 Their closed forms are written in an x-y plane with gravity along -y and counter-clockwise angles.  Here that plane is x-z, so that the
@@ -24,13 +25,17 @@ PLANE = "Plane x-z, joint axes -y: positive angles are counter-clockwise from x 
 def rod(name: str, length: float, mass: float, radius: float = RADIUS) -> Link:
     """Return a uniform rod along x; across it the moment is that of a thin one, m l^2/12, so that closed forms are met."""
     across = mass * length**2 / 12
-    inertia = Inertia(mass, vector(length / 2, 0, 0), np.diag([mass * radius**2 / 2, across, across]))
+    inertia = Inertia(
+        mass, vector(length / 2, 0, 0), np.diag([mass * radius**2 / 2, across, across])
+    )
     return Link(name, inertia, capsule(1.5 * radius, (0, 0, 0), (length, 0, 0)))
 
 
 def build_fourbar() -> Built:
     """Return the four-bar with its crank at 60 degrees, elbow up."""
-    about = ["Four-bar: crank 0.2 m, coupler 0.5 m, rocker 0.4 m, ground 0.45 m; the joint of coupler and rocker is cut."]
+    about = [
+        "Four-bar: crank 0.2 m, coupler 0.5 m, rocker 0.4 m, ground 0.45 m; the joint of coupler and rocker is cut."
+    ]
     return _four_bar("fourbar", about, (0.2, 0.5, 0.4, 0.45), math.radians(60))
 
 
@@ -48,17 +53,34 @@ def build_fivebar() -> Built:
     tree.add(Link("base", shapes=capsule(RADIUS, (-0.1, 0, 0), (0.1, 0, 0), "scene")))
     posture = {}
     theta = {"left": math.radians(120), "right": math.radians(70)}
-    knees = {side: (x + 0.3 * math.cos(theta[side]), 0.3 * math.sin(theta[side])) for side, x in (("left", -0.1), ("right", 0.1))}
+    knees = {
+        side: (x + 0.3 * math.cos(theta[side]), 0.3 * math.sin(theta[side]))
+        for side, x in (("left", -0.1), ("right", 0.1))
+    }
     tip = _meet(knees["left"], 0.4, knees["right"], 0.4)
     for side, x in (("left", -0.1), ("right", 0.1)):
-        tree.add(rod(f"{side}_proximal", 0.3, 0.4), _hinge(f"{side}_motor", "base", f"{side}_proximal", (x, 0, 0)))
-        tree.add(rod(f"{side}_distal", 0.4, 0.5), _hinge(f"{side}_elbow", f"{side}_proximal", f"{side}_distal", (0.3, 0, 0)))
+        tree.add(
+            rod(f"{side}_proximal", 0.3, 0.4),
+            _hinge(f"{side}_motor", "base", f"{side}_proximal", (x, 0, 0)),
+        )
+        tree.add(
+            rod(f"{side}_distal", 0.4, 0.5),
+            _hinge(f"{side}_elbow", f"{side}_proximal", f"{side}_distal", (0.3, 0, 0)),
+        )
         posture[f"{side}_motor"] = theta[side]
-        posture[f"{side}_elbow"] = math.atan2(tip[1] - knees[side][1], tip[0] - knees[side][0]) - theta[side]
-    about = ["Five-bar: two motors 0.2 m apart, rods of 0.3 m and 0.4 m on each side; the joint of the two tips is cut."]
+        posture[f"{side}_elbow"] = (
+            math.atan2(tip[1] - knees[side][1], tip[0] - knees[side][0]) - theta[side]
+        )
+    about = [
+        "Five-bar: two motors 0.2 m apart, rods of 0.3 m and 0.4 m on each side; the joint of the two tips is cut."
+    ]
     loops = {"tip": _loop("revolute", "left_distal", [0.4, 0, 0], "right_distal", [0.4, 0, 0])}
     points = {"tip": {"link": "left_distal", "xyz": [0.4, 0, 0]}}
-    return tree, [*about, PLANE], _description(tree, points, posture, ["left_elbow", "right_elbow"], loops)
+    return (
+        tree,
+        [*about, PLANE],
+        _description(tree, points, posture, ["left_elbow", "right_elbow"], loops),
+    )
 
 
 def build_two_arms_bar() -> Built:
@@ -68,23 +90,46 @@ def build_two_arms_bar() -> Built:
     posture: dict[str, float] = {}
     for side, sign in (("left", -1.0), ("right", 1.0)):
         names = [f"{side}_{part}" for part in ("upper_arm", "forearm", "hand")]
-        tree.add(rod(names[0], 0.3, 1.0), _hinge(f"{side}_shoulder", "base", names[0], (sign * 0.25, 0, 0)))
+        tree.add(
+            rod(names[0], 0.3, 1.0),
+            _hinge(f"{side}_shoulder", "base", names[0], (sign * 0.25, 0, 0)),
+        )
         tree.add(rod(names[1], 0.3, 1.0), _hinge(f"{side}_elbow", names[0], names[1], (0.3, 0, 0)))
         tree.add(rod(names[2], 0.1, 0.2), _hinge(f"{side}_wrist", names[1], names[2], (0.3, 0, 0)))
         if side == "left":
-            tree.add(rod("bar", 0.2, 3.0), Joint("bar_fixed", "fixed", names[2], "bar", (0.1, 0, 0), (0, math.pi / 2, 0)))
+            tree.add(
+                rod("bar", 0.2, 3.0),
+                Joint("bar_fixed", "fixed", names[2], "bar", (0.1, 0, 0), (0, math.pi / 2, 0)),
+            )
         shoulder, wrist = (sign * 0.25, 0.0), (0.02 + sign * 0.1, 0.35)
-        elbow = _meet(shoulder, 0.3, wrist, 0.3) if side == "left" else _meet(wrist, 0.3, shoulder, 0.3)
+        elbow = (
+            _meet(shoulder, 0.3, wrist, 0.3) if side == "left" else _meet(wrist, 0.3, shoulder, 0.3)
+        )
         upper = math.atan2(elbow[1] - shoulder[1], elbow[0] - shoulder[0])
         lower = math.atan2(wrist[1] - elbow[1], wrist[0] - elbow[0])
-        posture |= {f"{side}_shoulder": upper, f"{side}_elbow": lower - upper, f"{side}_wrist": math.pi / 2 - lower}
-    about = ["Two planar arms of three joints, one bar welded to both hands; the weld of the right hand is cut."]
-    a, b = {"link": "bar", "xyz": [0.2, 0, 0], "rpy": [0, 0, 0]}, {"link": "right_hand", "xyz": [0.1, 0, 0], "rpy": [0, math.pi / 2, 0]}
+        posture |= {
+            f"{side}_shoulder": upper,
+            f"{side}_elbow": lower - upper,
+            f"{side}_wrist": math.pi / 2 - lower,
+        }
+    about = [
+        "Two planar arms of three joints, one bar welded to both hands; the weld of the right hand is cut."
+    ]
+    a, b = (
+        {"link": "bar", "xyz": [0.2, 0, 0], "rpy": [0, 0, 0]},
+        {"link": "right_hand", "xyz": [0.1, 0, 0], "rpy": [0, math.pi / 2, 0]},
+    )
     points = {"bar": {"link": "bar", "xyz": [0.1, 0, 0]}}
-    return tree, [*about, PLANE], _description(tree, points, posture, [], {"right_weld": {"kind": "fixed", "a": a, "b": b}})
+    return (
+        tree,
+        [*about, PLANE],
+        _description(tree, points, posture, [], {"right_weld": {"kind": "fixed", "a": a, "b": b}}),
+    )
 
 
-def _four_bar(name: str, about: list[str], lengths: tuple[float, float, float, float], phi: float) -> Built:
+def _four_bar(
+    name: str, about: list[str], lengths: tuple[float, float, float, float], phi: float
+) -> Built:
     a, b, c, d = lengths
     crank_tip = (a * math.cos(phi), a * math.sin(phi))
     joint = _meet(crank_tip, b, (d, 0.0), c)
@@ -98,14 +143,22 @@ def _four_bar(name: str, about: list[str], lengths: tuple[float, float, float, f
     posture = {"crank_joint": phi, "coupler_joint": chi - phi, "rocker_joint": psi}
     loops = {"rocker_tip": _loop("revolute", "coupler", [b, 0, 0], "rocker", [c, 0, 0])}
     points = {"rocker_tip": {"link": "rocker", "xyz": [c, 0, 0]}}
-    return tree, [*about, PLANE], _description(tree, points, posture, ["coupler_joint", "rocker_joint"], loops)
+    return (
+        tree,
+        [*about, PLANE],
+        _description(tree, points, posture, ["coupler_joint", "rocker_joint"], loops),
+    )
 
 
 def _hinge(name: str, parent: str, child: str, xyz: Triple) -> Joint:
-    return Joint(name, "continuous", parent, child, xyz, axis=AXIS, range=Range(velocity=20, effort=50))
+    return Joint(
+        name, "continuous", parent, child, xyz, axis=AXIS, range=Range(velocity=20, effort=50)
+    )
 
 
-def _loop(kind: str, link_a: str, xyz_a: list[float], link_b: str, xyz_b: list[float]) -> dict[str, Any]:
+def _loop(
+    kind: str, link_a: str, xyz_a: list[float], link_b: str, xyz_b: list[float]
+) -> dict[str, Any]:
     return {
         "kind": kind,
         "a": {"link": link_a, "xyz": xyz_a, "rpy": ABOUT_AXIS},
@@ -114,13 +167,24 @@ def _loop(kind: str, link_a: str, xyz_a: list[float], link_b: str, xyz_b: list[f
 
 
 def _description(
-    tree: Tree, points: dict[str, Any], posture: dict[str, float], passive: list[str], loops: dict[str, Any]
+    tree: Tree,
+    points: dict[str, Any],
+    posture: dict[str, float],
+    passive: list[str],
+    loops: dict[str, Any],
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"urdf": f"{tree.name}.urdf", "root": "fixed", "control_points": points, "posture": posture}
+    found: dict[str, Any] = {
+        "urdf": f"{tree.name}.urdf",
+        "root": "fixed",
+        "control_points": points,
+        "posture": posture,
+    }
     return found | ({"passive": passive} if passive else {}) | {"loops": loops}
 
 
-def _meet(one: tuple[float, float], from_one: float, other: tuple[float, float], from_other: float) -> tuple[float, float]:
+def _meet(
+    one: tuple[float, float], from_one: float, other: tuple[float, float], from_other: float
+) -> tuple[float, float]:
     """Return the point at given distances of two points, on the left of the way from one to the other."""
     dx, dy = other[0] - one[0], other[1] - one[1]
     apart = math.hypot(dx, dy)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot as a tree of links and joints, and the little arithmetic its generation needs."""
 
 from __future__ import annotations
@@ -119,14 +120,29 @@ class Tree:
         if joint is not None:
             self.joints.append(joint)
 
-    def add_spherical(self, name: str, parent: str, link: Link, xyz: Triple, ranges: tuple[Range, Range, Range]) -> None:
+    def add_spherical(
+        self, name: str, parent: str, link: Link, xyz: Triple, ranges: tuple[Range, Range, Range]
+    ) -> None:
         """Hang a link at a ball joint: three revolutes x, y, z in one point, and the tag that makes them one joint again."""
         members = (f"{name}_x", f"{name}_y", f"{name}_z")
         between = [Link(f"{name}_x_link"), Link(f"{name}_y_link"), link]
         above = parent
-        for number, (member, below, limits) in enumerate(zip(members, between, ranges, strict=True)):
+        for number, (member, below, limits) in enumerate(
+            zip(members, between, ranges, strict=True)
+        ):
             axis = tuple(float(number == k) for k in range(3))
-            self.add(below, Joint(member, "revolute", above, below.name, xyz if number == 0 else (0, 0, 0), axis=axis, range=limits))  # type: ignore[arg-type]
+            self.add(
+                below,
+                Joint(
+                    member,
+                    "revolute",
+                    above,
+                    below.name,
+                    xyz if number == 0 else (0, 0, 0),
+                    axis=axis,
+                    range=limits,
+                ),
+            )  # type: ignore[arg-type]
             above = below.name
         self.spherical[name] = members
 
@@ -148,7 +164,9 @@ class Tree:
     def com(self, q: Mapping[str, float]) -> Vector:
         """Return the centre of mass in the root frame."""
         poses = self.poses(q)
-        bodies = [(link.inertia, *poses[link.name]) for link in self.links if link.inertia is not None]
+        bodies = [
+            (link.inertia, *poses[link.name]) for link in self.links if link.inertia is not None
+        ]
         total = sum(inertia.mass for inertia, _, _ in bodies)
         weighted = [inertia.mass * (p + R @ inertia.com) for inertia, R, p in bodies]
         return np.asarray(np.sum(weighted, axis=0) / total)

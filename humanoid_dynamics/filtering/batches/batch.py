@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many clips: on processes of this machine or on a cluster, resumable, failures collected, nothing lost and nothing done twice."""
 
 from __future__ import annotations
@@ -45,7 +46,15 @@ def filter_clips(
         What became of each clip, in order.
     """
     store = None if out is None else Store(Path(os.path.abspath(out)))
-    return run_batch(job, build_tasks(clips, job.key), jobs=jobs, cluster=cluster, store=store, overwrite=overwrite, watch=watch)
+    return run_batch(
+        job,
+        build_tasks(clips, job.key),
+        jobs=jobs,
+        cluster=cluster,
+        store=store,
+        overwrite=overwrite,
+        watch=watch,
+    )
 
 
 def run_batch(
@@ -80,9 +89,13 @@ def run_batch(
     """
     twice = [name for name, times in Counter(task.name for task in tasks).items() if times > 1]
     if twice:
-        raise BatchError(f"more than one clip is called {twice[0]!r}; their results would have the same path")
+        raise BatchError(
+            f"more than one clip is called {twice[0]!r}; their results would have the same path"
+        )
     if jobs < 0:
-        raise BatchError(f"jobs: received {jobs}, expected a number of processes, or 0 for one per core")
+        raise BatchError(
+            f"jobs: received {jobs}, expected a number of processes, or 0 for one per core"
+        )
     with store.hold() if store is not None else nullcontext():
         done = {} if overwrite else _recall(tasks, store)
         wanted = [task for task in tasks if task.name not in done]
@@ -91,7 +104,7 @@ def run_batch(
                 store.forget(task.name)
         stored = StoredJob(job, store)
         beat = _Beat(len(wanted), watch)
-        if cluster and wanted:
+        if cluster and wanted:  # noqa: SIM108
             running = run_on_cluster(stored, wanted, cluster, beat)
         else:
             running = run_on_workers(stored, wanted, jobs or count_cores(), beat)
@@ -126,4 +139,8 @@ def _recall(tasks: Sequence[Task], store: Store | None) -> dict[str, Outcome]:
     if store is None:
         return {}
     found = {task.name: (task, store.find(task.name, task.key)) for task in tasks}
-    return {name: Outcome(task, facts, before=True) for name, (task, facts) in found.items() if facts is not None}
+    return {
+        name: Outcome(task, facts, before=True)
+        for name, (task, facts) in found.items()
+        if facts is not None
+    }

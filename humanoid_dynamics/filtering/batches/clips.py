@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clips of a batch: from files, folders and patterns to paths with names of their own."""
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.batches.store import Store
 from humanoid_dynamics.series.bag_reader import is_bag
 
-ENDINGS = (".npz", ".csv", ".bvh", ".json", ".mcap")  # what is taken from a folder; a file that is named may end as it likes
+ENDINGS = (
+    ".npz",
+    ".csv",
+    ".bvh",
+    ".json",
+    ".mcap",
+)  # what is taken from a folder; a file that is named may end as it likes
 
 
 @dataclass(frozen=True)
@@ -56,13 +63,20 @@ def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[
     clips = tuple(BatchClip(name, path) for path, name in zip(found, _name(found), strict=True))
     for clip in clips:
         if results is not None and clip.path == Path(os.path.abspath(results / f"{clip.name}.npz")):
-            raise ClipError(str(clip.path), "would be overwritten by its own result; choose another folder for the results")
+            raise ClipError(
+                str(clip.path),
+                "would be overwritten by its own result; choose another folder for the results",
+            )
     return clips
 
 
 def _is_result(place: Path, results: Path | None) -> bool:
     folder = Path(os.path.abspath(results or os.curdir))
-    return results is not None and place.is_relative_to(folder) and Store(folder).remembers(_bare(place.relative_to(folder)))
+    return (
+        results is not None
+        and place.is_relative_to(folder)
+        and Store(folder).remembers(_bare(place.relative_to(folder)))
+    )
 
 
 def _expand(source: str) -> Iterator[tuple[Path, Path]]:
@@ -84,9 +98,15 @@ def _members(folder: Path) -> list[Path]:
     for place, folders, files in os.walk(folder):
         here = Path(place)
         bags = [name for name in sorted(folders) if is_bag(here / name)]
-        folders[:] = sorted(name for name in folders if name not in bags and not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if name not in bags and not name.startswith(".")
+        )
         members += [here / name for name in bags]
-        members += [here / name for name in sorted(files) if name.lower().endswith(ENDINGS) and not name.startswith(".")]
+        members += [
+            here / name
+            for name in sorted(files)
+            if name.lower().endswith(ENDINGS) and not name.startswith(".")
+        ]
     if not members:
         raise ClipError(str(folder), f"holds no motion files ({', '.join(ENDINGS)})")
     return members
@@ -105,7 +125,11 @@ def _matches(pattern: str) -> list[tuple[Path, Path]]:
 def _name(found: dict[Path, Path]) -> list[str]:
     common = Path(os.path.commonpath([path.parent for path in found]))
     choices = [
-        (_bare(path.relative_to(base)), _bare(path.relative_to(common)), path.relative_to(common).as_posix())
+        (
+            _bare(path.relative_to(base)),
+            _bare(path.relative_to(common)),
+            path.relative_to(common).as_posix(),
+        )
         for path, base in found.items()
     ]
     levels = [0] * len(choices)
@@ -114,7 +138,9 @@ def _name(found: dict[Path, Path]) -> list[str]:
         often = Counter(names)
         if len(often) == len(names):
             return names
-        levels = [min(level + (often[name] > 1), 2) for level, name in zip(levels, names, strict=True)]
+        levels = [
+            min(level + (often[name] > 1), 2) for level, name in zip(levels, names, strict=True)
+        ]
 
 
 def _bare(path: Path) -> str:

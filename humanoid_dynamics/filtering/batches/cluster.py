@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clips of a batch on a cluster of dask.distributed: the same job, the same answers."""
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ SCHEMES = frozenset({"", "tcp", "tls", "ws", "wss", "ucx"})
 
 
 def run_on_cluster(
-    job: Callable[[Task], Outcome], tasks: Sequence[Task], address: str, beat: Callable[[], None] | None = None
+    job: Callable[[Task], Outcome],
+    tasks: Sequence[Task],
+    address: str,
+    beat: Callable[[], None] | None = None,
 ) -> Generator[Outcome, None, None]:
     """Do tasks on a cluster; where a worker ends half way its tasks are done by another.
 
@@ -72,7 +76,9 @@ def _check_address(address: str) -> None:
     scheme, _, place = address.rpartition("://")
     host, _, port = place.rpartition(":")
     if scheme not in SCHEMES or not host or not port.isdigit():
-        raise BatchError(f"no cluster at {address!r}: expected the address of a scheduler, such as tcp://host:8786")
+        raise BatchError(
+            f"no cluster at {address!r}: expected the address of a scheduler, such as tcp://host:8786"
+        )
 
 
 def _import() -> Any:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job of a batch of clips: read one, filter it, write it, tell what is true of it."""
 
 from __future__ import annotations
@@ -73,21 +74,46 @@ class FilterJob:
         motion = load_clip(clip, robot, joint_map=self.joint_map, fps=self.fps)
         ladder = LADDER if self.offline else LADDER[:1]
         found = filter_clip(
-            robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal, sensitivity=self.sensitivity
+            robot,
+            motion,
+            self.mode,
+            settings=self.settings,
+            ladder=ladder,
+            normal=self.normal,
+            sensitivity=self.sensitivity,
         )
         if out is not None:
             write_npz(build_filtered_recording(found), out)
-        return clip_facts(str(clip), motion, found, Slope(robot, self.normal) if self.normal else None)
+        return clip_facts(
+            str(clip), motion, found, Slope(robot, self.normal) if self.normal else None
+        )
 
     @property
     def key(self) -> str:
         """Fingerprint of the robot and of all settings."""
-        wanted = None if self.joint_map is None else (self.joint_map.sources, sorted(self.joint_map.ignore))
+        wanted = (
+            None
+            if self.joint_map is None
+            else (self.joint_map.sources, sorted(self.joint_map.ignore))
+        )
         ladder = LADDER if self.offline else LADDER[:1]
         ground = () if self.normal is None else (self.normal,)
         rate = () if self.fps is None else (("fps", self.fps),)
         report = REPORT, self.sensitivity
-        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), report, *ground, *rate))
+        return fingerprint(
+            (
+                self.robot_key,
+                self.mode,
+                self.settings,
+                TickSettings(),
+                ladder,
+                wanted,
+                _version(),
+                report,
+                *ground,
+                *rate,
+            )
+        )
 
 
 def build_job(
@@ -123,9 +149,22 @@ def build_job(
     place = os.path.abspath(robot) if Path(robot).is_file() else robot
     loaded = load_robot(place)
     ground = None if normal is None else Slope(loaded, normal)
-    DynamicsFilter(ground.robot if ground else loaded, mode, settings=settings)  # refuses what it cannot filter
+    DynamicsFilter(
+        ground.robot if ground else loaded, mode, settings=settings
+    )  # refuses what it cannot filter
     n = None if ground is None else tuple(ground.normal.tolist())
-    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n, fps, sensitivity)
+    return FilterJob(
+        place,
+        mode,
+        settings,
+        offline,
+        joint_map,
+        loaded.name,
+        fingerprint_robot(loaded),
+        n,
+        fps,
+        sensitivity,
+    )
 
 
 def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:

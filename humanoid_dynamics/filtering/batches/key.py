@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fingerprints: same clip, same robot and same settings give the same one."""
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 
-PARTS = ("urdf", "root", "actuated", "limits", "friction", "damping", "surfaces", "posture", "stance")
+PARTS = (
+    "urdf",
+    "root",
+    "actuated",
+    "limits",
+    "friction",
+    "damping",
+    "surfaces",
+    "posture",
+    "stance",
+)
 
 
 def fingerprint(value: object) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of a batch on disk: whole or not there, and remembered, so that a batch that was stopped goes on where it was.
 
 A result is written beside its place and moved there, then its record is, in the hidden folder ``.batch``.  The record says that the clip is
@@ -58,7 +59,11 @@ class Store:
         try:
             record = json.loads(self._record(name).read_text(encoding="utf-8"))
             facts = record["facts"]
-            same = record["key"] == key and record["bytes"] == self.result(name, rejected=_is_rejected(facts)).stat().st_size
+            same = (
+                record["key"] == key
+                and record["bytes"]
+                == self.result(name, rejected=_is_rejected(facts)).stat().st_size
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return facts if same and isinstance(facts, dict) else None
@@ -111,7 +116,9 @@ class Store:
         """
         rejected = _is_rejected(facts)
         result, record = self.result(name, rejected=rejected), self._record(name)
-        text = json.dumps({"key": key, "bytes": part.stat().st_size, "facts": facts}, allow_nan=False)
+        text = json.dumps(
+            {"key": key, "bytes": part.stat().st_size, "facts": facts}, allow_nan=False
+        )
         self.forget(name)
         _move(part, result)
         self.result(name, rejected=not rejected).unlink(missing_ok=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one table of a batch: a row per clip, with its report or the reason it has none."""
 
 from __future__ import annotations
@@ -79,7 +80,12 @@ def tell_outcome(outcome: Outcome) -> Facts:
     Returns:
         What its job told, with its name, its state, why it failed, whether it had been done before, and how many workers it took.
     """
-    told = {"name": outcome.task.name, "clip": str(outcome.task.clip), "state": name_state(outcome), "problem": outcome.problem}
+    told = {
+        "name": outcome.task.name,
+        "clip": str(outcome.task.clip),
+        "state": name_state(outcome),
+        "problem": outcome.problem,
+    }
     return {**outcome.facts, **told, "done_before": outcome.before, "workers": outcome.tries}
 
 
@@ -100,8 +106,14 @@ def build_row(outcome: Outcome) -> dict[str, Any]:
     measures = after["measures"] or {}
     row |= {name: after.get(name) for name in (*FIGURES, "preserved", "finished", "fell")}
     row |= {name: measures.get(name) for name in MEASURES} | {"broken": " ".join(after["broken"])}
-    row |= {"impossible_before": told["before"]["impossible"], "false_alarms": told["false_alarms"]["impossible"]}
-    row |= {"rungs": " ".join(f"{name}:{count}" for name, count in after["rungs"].items()), "notices": "; ".join(after["notices"])}
+    row |= {
+        "impossible_before": told["before"]["impossible"],
+        "false_alarms": told["false_alarms"]["impossible"],
+    }
+    row |= {
+        "rungs": " ".join(f"{name}:{count}" for name, count in after["rungs"].items()),
+        "notices": "; ".join(after["notices"]),
+    }
     return {column: "" if value is None else value for column, value in row.items()}
 
 

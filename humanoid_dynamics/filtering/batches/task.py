@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One clip of a batch, and what became of it."""
 
 from __future__ import annotations
@@ -74,7 +75,12 @@ class StoredJob:
             return self._do(task)
         except Exception as cause:  # noqa: BLE001 - whatever is wrong with one clip, the others go on, and the reason is told
             told = str(cause) or "no reason given"
-            return Outcome(task, problem=told if isinstance(cause, HumanoidDynamicsError) else f"{type(cause).__name__}: {told}")
+            return Outcome(
+                task,
+                problem=told
+                if isinstance(cause, HumanoidDynamicsError)
+                else f"{type(cause).__name__}: {told}",
+            )
 
     def _do(self, task: Task) -> Outcome:
         if self.store is None:

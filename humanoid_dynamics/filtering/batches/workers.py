@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clips of a batch on processes of this machine, any of which may be killed at any time.
 
 A worker holds one task at a time and one end of a pipe.  Whatever ends it closes the pipe: the task it held goes to the next worker, and a
@@ -137,7 +138,9 @@ class _Crew:
         if not worker.ready:
             self._false_starts += 1
             if self._false_starts >= FALSE_STARTS:
-                raise BatchError(f"workers end before they begin ({how}); what is run must be a module that can be imported")
+                raise BatchError(
+                    f"workers end before they begin ({how}); what is run must be a module that can be imported"
+                )
         if task is None:
             return
         tries = self._tries[task.name]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A7: the path of the centre of mass that stays bounded, as what is added to the path of the reference.
 
 The reference's own centre of mass c is the bounded path of its own pivot p = c - c''/w^2, whatever follows after the window.  If the pivot
@@ -52,7 +53,9 @@ class BoundedShift:
         self.x = x
         return out
 
-    def leap(self, d: Matrix, stiffness: Vector, force: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
+    def leap(
+        self, d: Matrix, stiffness: Vector, force: Matrix, count: int
+    ) -> tuple[Matrix, Matrix, Matrix]:
         """Go on for some rows in which the weight on the soles changes: x'' = s (x - d) + f, with s = 0 in flight.
 
         Args:
@@ -71,13 +74,21 @@ class BoundedShift:
         inner = np.arange(1, n - 1)
         A[inner, inner - 1] = A[inner, inner + 1] = 1.0
         A[inner, inner] = -2.0 - dt * dt * stiffness[inner]
-        A[0, 0], A[-1, -1], A[-1, -2] = 1.0, 1.0 + w * dt, -1.0  # where it is now; in the end, bounded
+        A[0, 0], A[-1, -1], A[-1, -2] = (
+            1.0,
+            1.0 + w * dt,
+            -1.0,
+        )  # where it is now; in the end, bounded
         right[-1] = w * dt * tail
-        if self.x is None:  # nothing was planned before: begin at the bounded solution of where the pivot is now
+        if (
+            self.x is None
+        ):  # nothing was planned before: begin at the bounded solution of where the pivot is now
             A[0, 1], right[0] = -1.0 / (1.0 + w * dt), w * dt / (1.0 + w * dt) * d[0]
         else:
             right[0] = self.x
         x: Matrix = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
         self.x = np.array(x[count])
-        rate: Matrix = (x[1 : count + 1] - np.vstack((2.0 * x[:1] - x[1:2], x[: count - 1]))) / (2.0 * dt)
+        rate: Matrix = (x[1 : count + 1] - np.vstack((2.0 * x[:1] - x[1:2], x[: count - 1]))) / (
+            2.0 * dt
+        )
         return x[:count], rate, stiffness[:count, None] * (x[:count] - d[:count]) + force[:count]

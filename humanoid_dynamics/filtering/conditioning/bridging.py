@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A way across a hole in a stream: from the last posture that is settled to the first good one, over the foot that stayed."""
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Bridge:
         before, after = self._place_soles(q), self._place_soles(sample)
         lowest = [min(left[2], right[2]) for left, right in (before, after)]
         away = [
-            math.dist(before[foot][:2], after[foot][:2]) + max(before[foot][2] - lowest[0], after[foot][2] - lowest[1]) for foot in (0, 1)
+            math.dist(before[foot][:2], after[foot][:2])
+            + max(before[foot][2] - lowest[0], after[foot][2] - lowest[1])
+            for foot in (0, 1)
         ]
         foot = int(np.argmin(away))
         return way_back(before[foot], after[foot])
@@ -58,9 +61,14 @@ class Bridge:
             duration: How long it takes [s].
         """
         way = np.asarray(pin.difference(self._model, q, sample))
-        return [(duration * s, pin.integrate(self._model, q, float(quintic(s)) * way)) for s in _shares(duration)]
+        return [
+            (duration * s, pin.integrate(self._model, q, float(quintic(s)) * way))
+            for s in _shares(duration)
+        ]
 
-    def go_on(self, before: Vector, q: Vector, sample: Vector, times: tuple[float, float]) -> list[tuple[float, Vector]]:
+    def go_on(
+        self, before: Vector, q: Vector, sample: Vector, times: tuple[float, float]
+    ) -> list[tuple[float, Vector]]:
         """Return postures on a way that goes on as motion did, each with the time since it began.
 
         Args:
@@ -73,14 +81,23 @@ class Bridge:
         way = np.asarray(pin.difference(self._model, q, sample))
         tangent = duration / step * np.asarray(pin.difference(self._model, before, q))
         return [
-            (duration * s, pin.integrate(self._model, q, s * (1.0 - s) ** 2 * tangent + s * s * (2.0 - s) * way)) for s in _shares(duration)
+            (
+                duration * s,
+                pin.integrate(
+                    self._model, q, s * (1.0 - s) ** 2 * tangent + s * s * (2.0 - s) * way
+                ),
+            )
+            for s in _shares(duration)
         ]
 
     def _place_soles(self, q: Vector) -> list[Vector]:
         """Return where the middles of both soles are, and how they are turned, (7,) each."""
         pin.forwardKinematics(self._model, self._data, q)
         placed = [pin.updateFramePlacement(self._model, self._data, sole) for sole in self._soles]
-        return [pin.SE3ToXYZQUAT(X * pin.SE3(np.eye(3), middle)) for X, middle in zip(placed, self._middles, strict=True)]
+        return [
+            pin.SE3ToXYZQUAT(X * pin.SE3(np.eye(3), middle))
+            for X, middle in zip(placed, self._middles, strict=True)
+        ]
 
 
 def _shares(duration: float) -> list[float]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps that catch the robot: where the next foot goes, when it must come down, and when one must be lifted.
 
 A robot on one sole falls away from it at a known rate.  By what it is off its plan now it is off so many times more when the other foot
@@ -17,13 +18,18 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 BORNE = 0.008  # m; a point of falling that is off by this much is left to the sole that stands
-CATCHING = (0.5, 1.0)  # share of what a footprint should move that it moves at a plan; the second where the robot is lost otherwise
+CATCHING = (
+    0.5,
+    1.0,
+)  # share of what a footprint should move that it moves at a plan; the second where the robot is lost otherwise
 LATEST_CATCH = 0.08  # s before touch-down
 FARTHEST_CATCH = 0.5  # of the leg
 LOST = 0.03  # m; a point of falling that is off by more needs a step
 TOO_LATE = 0.45  # s; a touch-down that is farther away helps nobody who is lost
 DURATION = 0.25  # s of a step that catches
-OUTSIDE = -0.01  # m; a point of falling that is so far outside both soles, here inside, needs a step
+OUTSIDE = (
+    -0.01
+)  # m; a point of falling that is so far outside both soles, here inside, needs a step
 AHEAD = 0.7  # share of the way out that must be forward or back: to the side the loaded foot cannot step
 STAYING = 0.3  # s a foot that came down early stays
 
@@ -98,7 +104,9 @@ class Catcher:
             left = float(np.argmax(stands)) * self._dt
             if stands.any() and feet[1 - foot].stands and left > LATEST_CATCH and size > BORNE:
                 missed = self.missed * (size - BORNE) / size * np.exp(self._w * left)
-                state.shift = bounded(state.shift + CATCHING[int(size > LOST)] * missed, FARTHEST_CATCH * self._leg)
+                state.shift = bounded(
+                    state.shift + CATCHING[int(size > LOST)] * missed, FARTHEST_CATCH * self._leg
+                )
 
     def hurry(self, feet: list[FootState], labels: Labels, now: int) -> None:
         """Let a foot come down where the robot is lost on the other one, in place.
@@ -113,13 +121,20 @@ class Catcher:
             if state.down is not None and now >= state.down + round(STAYING / self._dt):
                 state.down = None
             alone = not state.stands and feet[1 - foot].stands
-            if alone and state.down is None and self.lost and not labels[: round(TOO_LATE / self._dt), foot].any():
+            if (
+                alone
+                and state.down is None
+                and self.lost
+                and not labels[: round(TOO_LATE / self._dt), foot].any()
+            ):
                 state.down = now + round(DURATION / self._dt)
             if state.down is not None:
                 first = max(state.down - now, 0)
                 labels[first : first + round(STAYING / self._dt), foot] = True
 
-    def lift(self, feet: list[FootState], soles: Support, state: tuple[Vector, Vector], now: int) -> bool:
+    def lift(
+        self, feet: list[FootState], soles: Support, state: tuple[Vector, Vector], now: int
+    ) -> bool:
         """Let a foot make a step where both soles cannot hold the robot; return whether one does.
 
         Args:
@@ -128,7 +143,9 @@ class Catcher:
             state: Centre of mass and its velocity.
             now: The row that comes next.
         """
-        if not (self.lost and all(foot.stands for foot in feet)) or any(foot.slide for foot in feet):
+        if not (self.lost and all(foot.stands for foot in feet)) or any(
+            foot.slide for foot in feet
+        ):
             return False
         fall = self.fall_of(*state)
         beyond = soles.A @ (fall - soles.centre) - soles.b

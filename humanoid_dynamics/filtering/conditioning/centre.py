@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages A6 and A7 together: the path of the centre of mass."""
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import Window, edges_of
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
+from humanoid_dynamics.filtering.conditioning.windows import (
+    bell_kernel,
+    flat_kernel,
+    smooth_columns,
+)
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT, HEEL, TOE, find_edges
@@ -37,7 +42,10 @@ MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 LEAST_PUSH = 0.2  # weights that soles bear at least where the zero-moment point is told
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
-BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
+BEND, STRAIGHT = (
+    0.96,
+    0.985,
+)  # of the length of the leg: where lowering starts, and where it is whole
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
 CAPTURED = 0.5  # share of what the robot stands on that must hold the point it falls to, where nothing is foreseen
 
@@ -65,7 +73,9 @@ class CentrePlanner:
         height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
         self._bells, self._short = (flat_kernel(half), height), bell_kernel(0.03 * settings.rate)
         p = proportions
-        self._numbers = np.array([settings.dt, p.mass, p.gravity, *p.downhill, STEEPEST_HEIGHT, LARGEST_OFFSET])
+        self._numbers = np.array(
+            [settings.dt, p.mass, p.gravity, *p.downhill, STEEPEST_HEIGHT, LARGEST_OFFSET]
+        )
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
@@ -75,13 +85,24 @@ class CentrePlanner:
         self._areas, self._packed = list[Support](), pack_areas(())
         self._pendulum = np.array([p.pendulum, *p.lean])
         kernels = find_highest, follow_path, move_pivots, move_path
-        self._highest, self._follow, self._pivots, self._move = (compile_where_possible(each) for each in kernels)
-        self._compiled, self._put = self._follow is not follow_path, compile_where_possible(put_corners)
+        self._highest, self._follow, self._pivots, self._move = (
+            compile_where_possible(each) for each in kernels
+        )
+        self._compiled, self._put = (
+            self._follow is not follow_path,
+            compile_where_possible(put_corners),
+        )
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.toe_roll:
-            self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
+            self._corners |= {
+                (foot, kind): find_edges(p.corners[foot]).ends(kind)
+                for foot in (0, 1)
+                for kind in (TOE, HEEL)
+            }
 
-    def plan(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:
+    def plan(
+        self, window: Window, prints: list[list[Stance]], count: int
+    ) -> tuple[Matrix, Matrix, Matrix]:
         """Plan the next rows.
 
         Args:
@@ -116,7 +137,9 @@ class CentrePlanner:
         """Return by how much the zero-moment point of each row has to move to be inside what the robot stands on, smoothly."""
         if self._compiled:
             moves = np.empty(path[3].shape)
-            self._trusted = self._pivots(path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves)
+            self._trusted = self._pivots(
+                path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves
+            )
             return moves
         moved = np.zeros(path[3].shape)
         self._trusted = move_inside(path[3], spans, self._packed, self._trusted, moved)
@@ -132,14 +155,27 @@ class CentrePlanner:
         share = out if CAPTURED < out < 1.0 else CAPTURED
         self.balance.x = support.clamp(at + self.balance.advance(moves, 1)[0], share)[0] - at
 
-    def _capture(self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]) -> None:
+    def _capture(
+        self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]
+    ) -> None:
         """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""
         (com, rate, second), w = path, self._p.pendulum
         decay = math.exp(-w * self._dt)
         for k in range(len(com)):
-            support = next((s for first, s in zip(reversed(rows), reversed(supports), strict=True) if first <= k), None)
+            support = next(
+                (
+                    s
+                    for first, s in zip(reversed(rows), reversed(supports), strict=True)
+                    if first <= k
+                ),
+                None,
+            )
             falls_to = com[k, :2] + rate[k, :2] / w + self._p.lean
-            way = np.zeros(2) if support is None else support.clamp(falls_to[None], CAPTURED)[0] - falls_to
+            way = (
+                np.zeros(2)
+                if support is None
+                else support.clamp(falls_to[None], CAPTURED)[0] - falls_to
+            )
             behind = self._behind
             com[k, :2] += behind
             rate[k, :2] += w * (way - behind)
@@ -159,8 +195,14 @@ class CentrePlanner:
             self._follow(window.com, spin, self._bells, self._numbers, path)
         else:
             known = min(left + 1, n)  # one row more, for differences
-            level, turning = (smooth_columns(table[:, :2], calm, known) for table in (window.com, spin))
-            find_path((level, smooth_columns(window.com[:, 2:], bell, known), turning), self._numbers, path)
+            level, turning = (
+                smooth_columns(table[:, :2], calm, known) for table in (window.com, spin)
+            )
+            find_path(
+                (level, smooth_columns(window.com[:, 2:], bell, known), turning),
+                self._numbers,
+                path,
+            )
         return path if window.led is None else self._lead(window, window.led, path)
 
     def _lead(self, window: Window, led: Sequence[Vector], path: Path) -> Path:
@@ -175,23 +217,35 @@ class CentrePlanner:
         zmp = com[:, :2] - (com[:, 2:] / push) * level + offset
         return com, rate, second, np.where(self._flies(window)[:, None], com[:, :2], zmp)
 
-    def _shift(self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
+    def _shift(
+        self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int
+    ) -> tuple[Matrix, Matrix, Matrix]:
         """Return by what the centre of mass moves so that its pivot moves as it must; in flight it goes straight on."""
         if window.leap is None:
             return self.balance.advance(moved, count)
         flies = self._flies(window)
-        stiffness = np.where(flies, 0.0, np.maximum(self._p.gravity + second[:, 2], 0.0) / com[:, 2])
+        stiffness = np.where(
+            flies, 0.0, np.maximum(self._p.gravity + second[:, 2], 0.0) / com[:, 2]
+        )
         force = np.where(flies[:, None], self._p.downhill - second[:, :2], 0.0)
         return self.balance.leap(moved, stiffness, force, count)
 
     def _flies(self, window: Window) -> Labels:
         rows = np.arange(window.now, len(window.com))
-        return np.zeros(len(rows), dtype=np.bool_) if window.leap is None else (rows >= window.leap[1]) & (rows < window.leap[2])
+        return (
+            np.zeros(len(rows), dtype=np.bool_)
+            if window.leap is None
+            else (rows >= window.leap[1]) & (rows < window.leap[2])
+        )
 
-    def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
+    def _supports(
+        self, window: Window, prints: list[list[Stance]]
+    ) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
         for row in _changes(window, prints):
-            found = [next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) for foot in (0, 1)]
+            found = [
+                next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) for foot in (0, 1)
+            ]
             if found == [None, None]:
                 continue
             rows.append(row)
@@ -200,7 +254,9 @@ class CentrePlanner:
             rows[0] = 0
         return rows, supports
 
-    def support(self, left: Print | None, right: Print | None, edges: tuple[int, int] = (FLAT, FLAT)) -> Support:
+    def support(
+        self, left: Print | None, right: Print | None, edges: tuple[int, int] = (FLAT, FLAT)
+    ) -> Support:
         """Return the area of one or two prints, built anew only where they are new.
 
         Args:
@@ -208,10 +264,17 @@ class CentrePlanner:
             right: Where the right foot stands, or None.
             edges: What they stand on.
         """
-        key = (edges, *(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right)))
+        key = (
+            edges,
+            *(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right)),
+        )
         known = self._known.get(key)
         if known is None:
-            soles = [(self._corners[foot, edges[foot]], at) for foot, at in enumerate((left, right)) if at is not None]
+            soles = [
+                (self._corners[foot, edges[foot]], at)
+                for foot, at in enumerate((left, right))
+                if at is not None
+            ]
             corners, first = np.empty((sum(len(sole) for sole, _ in soles), 2)), 0
             for sole, at in soles:
                 self._put(sole, at.place, at.heading, corners[first : first + len(sole)])
@@ -225,7 +288,9 @@ class CentrePlanner:
     def _lowering(self, window: Window) -> tuple[float, float, float, float]:
         """Return by how much the pelvis is lowered now and is to be, which it is where a standing leg is straight, and how fast."""
         first = window.start + window.now
-        straight = self._highest(self._track.stretch.between(first, first + len(window.labels)), window.labels)
+        straight = self._highest(
+            self._track.stretch.between(first, first + len(window.labels)), window.labels
+        )
         wanted = self._settings.extra_lower
         if self._settings.lower:
             needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
@@ -242,13 +307,26 @@ def pack_areas(supports: Sequence[Support]) -> Areas:
     edges: Indices = np.cumsum([0, *(len(support.b) for support in supports)], dtype=np.intp)
     if not supports:
         return np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), edges
-    centre, share = np.array([support.centre for support in supports]), np.array([support.share for support in supports])
-    return np.concatenate([support.A for support in supports]), np.concatenate([support.b for support in supports]), centre, share, edges
+    centre, share = (
+        np.array([support.centre for support in supports]),
+        np.array([support.share for support in supports]),
+    )
+    return (
+        np.concatenate([support.A for support in supports]),
+        np.concatenate([support.b for support in supports]),
+        centre,
+        share,
+        edges,
+    )
 
 
 def _changes(window: Window, prints: list[list[Stance]]) -> list[int]:
     """Return the rows at which feet begin to stand, end to, or stand on something else."""
-    rows = {0} | {row for stances in prints for first, after, _ in stances for row in (first, after)}
+    rows = {0} | {
+        row for stances in prints for first, after, _ in stances for row in (first, after)
+    }
     if len(window.edges):
-        rows.update((np.flatnonzero((window.edges[1:] != window.edges[:-1]).any(axis=1)) + 1).tolist())
+        rows.update(
+            (np.flatnonzero((window.edges[1:] != window.edges[:-1]).any(axis=1)) + 1).tolist()
+        )
     return sorted(row for row in rows if row < len(window.labels))

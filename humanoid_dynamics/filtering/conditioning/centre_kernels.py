@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages A6 and A7 as loops that numba compiles: smooth path, zero-moment point, supports, and the bounded shift."""
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 LEAST = 1e-9  # of the way to an edge
 MOST = 0.8  # share of an area that a trusted reference may use
 REGAINED = 0.004  # trust that comes back from plan to plan [-]
-TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
+TRUSTED = (
+    0.8,
+    0.97,
+)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
 DT, MASS, GRAVITY, DOWNHILL_X, DOWNHILL_Y, STEEPEST, OFFSET = range(7)  # places in the numbers
 
 Path = tuple[Matrix, Matrix, Matrix]
@@ -21,7 +25,13 @@ Areas = tuple[Matrix, Vector, Matrix, Vector, Indices]
 """Outward normals of all edges, their distances from the middle [m], middles [m], shares that are used, and edges of each, counted up."""
 
 
-def follow_path(com: Matrix, spin: Matrix, kernels: tuple[Vector, Vector], numbers: Vector, out: tuple[Matrix, ...]) -> None:
+def follow_path(
+    com: Matrix,
+    spin: Matrix,
+    kernels: tuple[Vector, Vector],
+    numbers: Vector,
+    out: tuple[Matrix, ...],
+) -> None:
     """Write the smooth path of a centre of mass and its zero-moment point; see ``find_path``.
 
     Args:
@@ -63,7 +73,11 @@ def find_path(smooth: Path, numbers: Vector, out: tuple[Matrix, Matrix, Matrix, 
             torque = (turning[i + 1, 1 - j] - turning[i - 1, 1 - j]) / (2.0 * dt)
             offset = (torque if j else -torque) / (numbers[MASS] * g)
             offset = min(max(offset, -numbers[OFFSET]), numbers[OFFSET])
-            zmp[row, j] = place[row, j] - (place[row, 2] / g) * (second[row, j] - numbers[DOWNHILL_X + j]) + offset
+            zmp[row, j] = (
+                place[row, j]
+                - (place[row, 2] / g) * (second[row, j] - numbers[DOWNHILL_X + j])
+                + offset
+            )
 
 
 def find_highest(values: Matrix, labels: Labels) -> float:
@@ -92,7 +106,10 @@ def put_corners(corners: Matrix, place: Vector, heading: float, out: Matrix) -> 
     """
     c, s = math.cos(heading), math.sin(heading)
     for i in range(len(corners)):
-        out[i, 0], out[i, 1] = c * corners[i, 0] - s * corners[i, 1] + place[0], s * corners[i, 0] + c * corners[i, 1] + place[1]
+        out[i, 0], out[i, 1] = (
+            c * corners[i, 0] - s * corners[i, 1] + place[0],
+            s * corners[i, 0] + c * corners[i, 1] + place[1],
+        )
 
 
 def find_reach(points: Matrix, centre: Vector, A: Matrix, b: Vector, out: Vector) -> None:
@@ -128,7 +145,9 @@ def find_moves(points: Matrix, centre: Vector, reach: Vector, share: float, out:
             out[i, j] = -less * (points[i, j] - centre[j])
 
 
-def clamp_points(points: Matrix, centre: Vector, A: Matrix, b: Vector, share: float, out: Matrix) -> None:  # noqa: PLR0917
+def clamp_points(
+    points: Matrix, centre: Vector, A: Matrix, b: Vector, share: float, out: Matrix
+) -> None:
     """Write points moved towards the middle of an area until they are inside.
 
     Args:
@@ -161,19 +180,34 @@ def move_inside(points: Matrix, rows: Indices, areas: Areas, trusted: float, out
     reach, inside = np.empty(len(points)), 0
     for k in range(len(centre)):
         span = slice(rows[k], rows[k + 1])
-        find_reach(points[span], centre[k], A[edges[k] : edges[k + 1]], b[edges[k] : edges[k + 1]], reach[span])
+        find_reach(
+            points[span],
+            centre[k],
+            A[edges[k] : edges[k + 1]],
+            b[edges[k] : edges[k + 1]],
+            reach[span],
+        )
     for i in range(rows[0], len(points)):
         inside += reach[i] <= 1.0
     now = min(max((inside / len(points) - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)
     trusted = min(now, trusted + REGAINED)
     for k in range(len(centre)):
         span = slice(rows[k], rows[k + 1])
-        find_moves(points[span], centre[k], reach[span], share[k] + trusted * (MOST - share[k]), out[span])
+        find_moves(
+            points[span], centre[k], reach[span], share[k] + trusted * (MOST - share[k]), out[span]
+        )
     return trusted
 
 
-def move_pivots(  # noqa: PLR0917
-    path: tuple[Matrix, ...], kernel: Vector, pendulum: Vector, rows: Indices, areas: Areas, trusted: float, holds: bool, out: Matrix
+def move_pivots(
+    path: tuple[Matrix, ...],
+    kernel: Vector,
+    pendulum: Vector,
+    rows: Indices,
+    areas: Areas,
+    trusted: float,
+    holds: bool,
+    out: Matrix,
 ) -> float:
     """Write by how much pivots have to move, smoothly, to be inside their areas; return how far the reference is trusted now.
 
@@ -195,7 +229,9 @@ def move_pivots(  # noqa: PLR0917
     return trusted
 
 
-def hold_inside(path: tuple[Matrix, Matrix], pendulum: Vector, rows: Indices, areas: Areas, moves: Matrix) -> None:
+def hold_inside(
+    path: tuple[Matrix, Matrix], pendulum: Vector, rows: Indices, areas: Areas, moves: Matrix
+) -> None:
     """Keep pivots inside their areas, in place.
 
     Args:
@@ -209,10 +245,21 @@ def hold_inside(path: tuple[Matrix, Matrix], pendulum: Vector, rows: Indices, ar
     pivots, reach, more = np.empty(moves.shape), np.empty(len(moves)), np.empty(moves.shape)
     for i in range(len(moves)):
         for j in range(2):
-            pivots[i, j] = path[0][i, j] - path[1][i, j] / (pendulum[0] * pendulum[0]) + pendulum[1 + j] + moves[i, j]
+            pivots[i, j] = (
+                path[0][i, j]
+                - path[1][i, j] / (pendulum[0] * pendulum[0])
+                + pendulum[1 + j]
+                + moves[i, j]
+            )
     for k in range(len(centre)):
         span = slice(rows[k], rows[k + 1])
-        find_reach(pivots[span], centre[k], A[edges[k] : edges[k + 1]], b[edges[k] : edges[k + 1]], reach[span])
+        find_reach(
+            pivots[span],
+            centre[k],
+            A[edges[k] : edges[k + 1]],
+            b[edges[k] : edges[k + 1]],
+            reach[span],
+        )
         find_moves(pivots[span], centre[k], reach[span], 1.0, more[span])
     for i in range(rows[0], len(moves)):
         for j in range(2):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A2, contacts: which foot stands when, in a window whose past is settled and whose future may still change."""
 
 from __future__ import annotations
@@ -8,9 +9,20 @@ from functools import cache
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning import label_kernels
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_slower, label_feet
+from humanoid_dynamics.filtering.conditioning.label_kernels import (
+    drop_kind,
+    find_slower,
+    label_feet,
+)
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON, SHORTEST, SPEED_WORTH, STILL, ContactThresholds
+from humanoid_dynamics.motion.contact_detection import (
+    DOUBLE_SUPPORT,
+    HEIGHT_ON,
+    SHORTEST,
+    SPEED_WORTH,
+    STILL,
+    ContactThresholds,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
@@ -43,7 +55,9 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
     if count * dt < EVIDENCE:
         return RECORDED_FEET
     last = NINE_OF_TEN * (count - 1)
-    one, other = np.partition(slower[:count], (int(last), math.ceil(last)))[[int(last), math.ceil(last)]].tolist()
+    one, other = np.partition(slower[:count], (int(last), math.ceil(last)))[
+        [int(last), math.ceil(last)]
+    ].tolist()
     return RECORDED_FEET if one + (last - int(last)) * (other - one) > PLANNED else PLANNED_FEET
 
 
@@ -77,7 +91,9 @@ def label_window(
     numbers, least = _numbers(limits, dt)
     labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
     later: Labels = np.zeros((0, 2), dtype=bool) if rolls is None else rolls
-    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, past, least, later, labels)
+    compile_where_possible(label_feet, PARTS)(
+        (heights, speeds), numbers, past, least, later, labels
+    )
     return labels
 
 
@@ -85,8 +101,19 @@ def label_window(
 def _numbers(limits: ContactThresholds, dt: float) -> tuple[Vector, Indices]:
     """Return thresholds and least numbers of rows, as the kernel reads them."""
     still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
-    numbers = [lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH]
-    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, DOUBLE_SUPPORT, ROLLING_SUPPORT)], dtype=np.intp)
+    numbers = [
+        lowest,
+        limits.height_on,
+        limits.height_off,
+        still,
+        limits.speed_on,
+        limits.speed_off,
+        SPEED_WORTH,
+    ]
+    least: Indices = np.array(
+        [round(time / dt) for time in (SHORTEST_SWING, SHORTEST, DOUBLE_SUPPORT, ROLLING_SUPPORT)],
+        dtype=np.intp,
+    )
     least.setflags(write=False)
     return read_only(numbers), least
 

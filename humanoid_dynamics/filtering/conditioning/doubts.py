@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Doubts about samples: one that jumps is left out until those that follow agree, and could have been come to at the pace of a way back."""
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-LEAST = 20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+LEAST = (
+    20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+)
 BASE = 6
 AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
-NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
+NOISY = (
+    0.02,
+    80.0,
+)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
 LAME = 3.0  # times of that, over legs alone: fewer joints differ more by chance
 KEPT = 1.0  # s after a posture that had jumped was believed; where the stream jumps again by then, it may be back where it was before both
 FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
-AT_ONCE = (0.3, 300.0)  # rad and rad/s^2; a single joint that goes farther from one sample to the next than before, jumped
+AT_ONCE = (
+    0.3,
+    300.0,
+)  # rad and rad/s^2; a single joint that goes farther from one sample to the next than before, jumped
 
 
 class Doubts:
@@ -51,9 +60,20 @@ class Doubts:
         self._last: tuple[float, Vector] | None = None
         self._rate, self._known = np.zeros(len(self._speed)), False  # of the last step
         self._frozen = False  # whether the last sample was the one before once more
-        self._agree, self.since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
-        self._before: tuple[float, Vector] = 0.0, self._rate  # the last one that was new before doubts began
-        self._kept, self._again = -np.inf, False  # until when that one stays where the stream jumps again, once; whether it did
+        self._agree, self.since, self._moved, self.jumped = (
+            AGREED,
+            0.0,
+            0.0,
+            False,
+        )  # _moved: when the last one came that was new
+        self._before: tuple[float, Vector] = (
+            0.0,
+            self._rate,
+        )  # the last one that was new before doubts began
+        self._kept, self._again = (
+            -np.inf,
+            False,
+        )  # until when that one stays where the stream jumps again, once; whether it did
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
         """Look at one sample after the other; return whether this one is doubtful.
@@ -91,7 +111,13 @@ class Doubts:
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         self._frozen, known, self._known = not way.any(), self._known, True
-        many, far, changes = self._see(way[self._legs], self._rate, self._speed, gap, (FAST, AT_ONCE[0] + AT_ONCE[1] * gap * gap))
+        many, far, changes = self._see(
+            way[self._legs],
+            self._rate,
+            self._speed,
+            gap,
+            (FAST, AT_ONCE[0] + AT_ONCE[1] * gap * gap),
+        )
         loud = known and changes * gap > LAME * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
         return bool(many >= self._many or far > 0 or loud)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flights: stretches in which the reference falls freely with both feet off the ground, and what a leap asks of the centre of mass.
 
 A leap goes from both soles to both soles, in place.  Before lift-off the centre of mass is led to the speed that the flight needs, while it
@@ -21,13 +22,21 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 PREPARED = 0.25  # s before lift-off, at which a leap must be seen whole
-PUSH, ABSORB = 0.4, 0.35  # s; in which the speed of a leap is built up, at most, and in which it is taken up
+PUSH, ABSORB = (
+    0.4,
+    0.35,
+)  # s; in which the speed of a leap is built up, at most, and in which it is taken up
 GROUNDED = 0.2  # s; both feet stand for this time before and after
 LONGEST, SHORTEST = 0.6, 0.1  # s; flights that are longer or shorter are not made
 SHORTER = (1.0, 0.85, 0.7, 0.55, 0.4)  # shares of the flight of the reference that are tried
 HARDEST_PUSH = 1.5  # weights that legs push beyond the weight
-REACH = 0.99  # of the height of the centre of mass in the resting posture: where flat soles lift off
-ROLLING, HEEL = 0.6, 0.12  # s and m; a foot that is never higher in this time before a flight rolls onto its toes
+REACH = (
+    0.99  # of the height of the centre of mass in the resting posture: where flat soles lift off
+)
+ROLLING, HEEL = (
+    0.6,
+    0.12,
+)  # s and m; a foot that is never higher in this time before a flight rolls onto its toes
 RISE = 0.7  # share of what the centre of mass rises that feet rise too
 SETTLED = 0.06  # s before touch-down
 FARTHEST = 0.4  # of the leg; feet come down no farther from where they were to
@@ -90,12 +99,18 @@ class FlightPlanner:
         window.labels[(rows >= min(leap.start, leap.first - grounded)) & (rows < leap.first)] = True
         window.labels[(rows >= leap.first) & (rows < leap.after)] = False
         window.labels[(rows >= leap.after) & (rows < leap.after + grounded)] = True
-        window.leap = (leap.start - window.start, leap.first - window.start, leap.after - window.start)
+        window.leap = (
+            leap.start - window.start,
+            leap.first - window.start,
+            leap.after - window.start,
+        )
         window.led = self._lead(window, window.leap)
         window.way = leap.way
         window.place[:, :, 2] += (window.led[0] - window.com[:, 2])[:, None]
 
-    def land(self, window: Window, at: tuple[Vector, Vector], state: tuple[Vector, Vector], w: float) -> None:
+    def land(
+        self, window: Window, at: tuple[Vector, Vector], state: tuple[Vector, Vector], w: float
+    ) -> None:
         """Let feet come down where the robot falls to.
 
         Args:
@@ -124,14 +139,18 @@ class FlightPlanner:
         Args:
             row: The row.
         """
-        return self.leap is not None and self.leap.start <= row < self.leap.after + self._rows(ABSORB)
+        return self.leap is not None and self.leap.start <= row < self.leap.after + self._rows(
+            ABSORB
+        )
 
     def _rows(self, time: float) -> int:
         return round(time / self._dt)
 
     def _lead(self, window: Window, leap: tuple[int, int, int]) -> tuple[Vector, Vector, Vector]:
         half = len(self._kernel) // 2
-        height = np.convolve(np.pad(window.com[:, 2], half, mode="edge"), self._kernel, mode="valid")
+        height = np.convolve(
+            np.pad(window.com[:, 2], half, mode="edge"), self._kernel, mode="valid"
+        )
         return lead(height, leap, REACH * self._p.height, (self._dt, self._p.gravity))
 
     def _keep_down(self, window: Window) -> None:
@@ -181,7 +200,9 @@ def stretches(rows: Labels) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def lead(height: Vector, leap: tuple[int, int, int], reach: float, how: tuple[float, float]) -> tuple[Vector, Vector, Vector]:
+def lead(
+    height: Vector, leap: tuple[int, int, int], reach: float, how: tuple[float, float]
+) -> tuple[Vector, Vector, Vector]:
     """Lead the height of the centre of mass into a flight and out of it.
 
     Args:
@@ -207,7 +228,9 @@ def lead(height: Vector, leap: tuple[int, int, int], reach: float, how: tuple[fl
         _join(states, (after, taken), (lands, states[taken]), dt)
     if first > 0:
         _join(states, (max(start, 0), first), (states[max(start, 0)], leaves), dt)
-    states[flight] = np.column_stack((low + t * (up - 0.5 * g * t), up - g * t, np.full(len(t), -g)))
+    states[flight] = np.column_stack(
+        (low + t * (up - 0.5 * g * t), up - g * t, np.full(len(t), -g))
+    )
     return states[:, 0], states[:, 1], states[:, 2]
 
 
@@ -215,4 +238,6 @@ def _join(states: Matrix, rows: tuple[int, int], ends: tuple[Vector, Vector], dt
     """Go from one state to another between two rows, in place."""
     between: Indices = np.arange(max(rows[0], 0), rows[1])
     since = np.asarray((between - rows[0]) * dt, dtype=np.float64)
-    states[between] = go_on(ends[0][:, None], ends[1][:, None], (rows[1] - rows[0]) * dt, since)[:, :, 0]
+    states[between] = go_on(ends[0][:, None], ends[1][:, None], (rows[1] - rows[0]) * dt, since)[
+        :, :, 0
+    ]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A5, footholds, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -19,10 +20,16 @@ Feet = tuple[Matrix, Matrix, Matrix, Labels]
 def soften_distance(distance: float, most: float) -> float:
     """Return a distance that does not reach a limit: a small one unchanged, a large one pressed together."""
     soft = SOFT * most
-    return distance if distance <= soft else soft + (most - soft) * math.tanh((distance - soft) / (most - soft))
+    return (
+        distance
+        if distance <= soft
+        else soft + (most - soft) * math.tanh((distance - soft) / (most - soft))
+    )
 
 
-def find_print(feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vector, out: Vector) -> None:
+def find_print(
+    feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vector, out: Vector
+) -> None:
     """Write where a foot stands in a stretch.
 
     Args:
@@ -39,12 +46,17 @@ def find_print(feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vec
     out[:] = 0.0
     for i in range(first, after):
         sine, cosine = sine + math.sin(heading[i, foot]), cosine + math.cos(heading[i, foot])
-        out[3], out[4] = out[3] + path[i, 0] / (after - first), out[4] + path[i, 1] / (after - first)
+        out[3], out[4] = (
+            out[3] + path[i, 0] / (after - first),
+            out[4] + path[i, 1] / (after - first),
+        )
     out[2] = math.atan2(sine, cosine)
     both = 0
     while both < min(after - first, int(limits[SEEN])) and labels[first + both, other]:
         both += 1
-    if both == 0 and not labels[max(first - 1, 0), other]:  # out of the air: as far as the reference goes
+    if (
+        both == 0 and not labels[max(first - 1, 0), other]
+    ):  # out of the air: as far as the reference goes
         for j in range(2):
             out[j] = last[foot, j] - place[0, foot, j]
             for i in range(first, after):
@@ -53,7 +65,9 @@ def find_print(feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vec
         step_from(place, (first, first + max(both, 1), foot), last[other], limits, out)
 
 
-def step_from(place: Matrix, rows: tuple[int, int, int], other: Vector, limits: Vector, out: Vector) -> None:
+def step_from(
+    place: Matrix, rows: tuple[int, int, int], other: Vector, limits: Vector, out: Vector
+) -> None:
     """Write where a foot stands, seen from where the other one does, by the rows in which both stand."""
     first, after, foot = rows
     for j in range(2):

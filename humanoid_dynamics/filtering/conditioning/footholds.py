@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A5, footholds: where each foot will stand, seen from the foot that stands already.
 
 A recorded foot that should stand slides; what is kept is not where feet are in the world but where one is from the other when both stand.
@@ -9,7 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.foothold_kernels import fill_line, find_offsets, find_print, soften_distance, step_from
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import (
+    fill_line,
+    find_offsets,
+    find_print,
+    soften_distance,
+    step_from,
+)
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
@@ -45,7 +52,11 @@ class Feet:
 
 
 def place_prints(
-    feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], limits: tuple[float, float, float], dt: float
+    feet: Feet,
+    now: tuple[Print, Print],
+    stands: tuple[bool, bool],
+    limits: tuple[float, float, float],
+    dt: float,
 ) -> list[list[Stance]]:
     """Return for both feet the stretches in which they stand, and where.
 
@@ -61,17 +72,26 @@ def place_prints(
     """
     found: list[list[Stance]] = [[], []]
     last, how = [now[0], now[1]], np.array((limits[0], limits[1], round(SEEN / dt), limits[2]))
-    stretches = [(first, after, foot) for foot in (0, 1) for first, after, touches in runs(feet.labels[:, foot]) if touches]
+    stretches = [
+        (first, after, foot)
+        for foot in (0, 1)
+        for first, after, touches in runs(feet.labels[:, foot])
+        if touches
+    ]
     for first, after, foot in sorted(stretches):
         if first > 0 or not stands[foot]:
             last[foot] = _place_print(feet, (first, after), foot, last, how)
             if not found[foot] and feet.shift[foot].any():
-                last[foot] = shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
+                last[foot] = shift_print(
+                    last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1]
+                )
         found[foot].append((first, after, last[foot]))
     return found
 
 
-def keep_aims(prints: list[list[Stance]], swings: tuple[Swing | None, Swing | None], dt: float) -> None:
+def keep_aims(
+    prints: list[list[Stance]], swings: tuple[Swing | None, Swing | None], dt: float
+) -> None:
     """Let feet that are about to come down point where they were led to, in place, however the reference goes on turning.
 
     Args:
@@ -88,14 +108,18 @@ def keep_aims(prints: list[list[Stance]], swings: tuple[Swing | None, Swing | No
         swing.aim = at.heading
 
 
-def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: Vector) -> Print:
+def _place_print(
+    feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: Vector
+) -> Print:
     """Return where a foot stands in a stretch."""
     (first, _), landing = rows, feet.landing
     known, out = np.empty((2, 4)), np.empty(5)
     for k, at in enumerate(last):
         known[k, :2], known[k, 2:] = at.place[:2], at.path
     seen = feet.place, feet.heading, feet.path, feet.labels
-    compile_where_possible(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, how, out)
+    compile_where_possible(find_print, (soften_distance, step_from))(
+        seen, (*rows, foot), known, how, out
+    )
     if landing is not None and first == landing[0]:
         out[:2] = last[foot].place[:2] + landing[1]
     x, y, heading = out[:3].tolist()
@@ -118,7 +142,9 @@ def shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float)
     moved = apart + shift
     moved += max(least - float(sideways @ moved), 0.0) * sideways
     distance = float(np.hypot(*moved))
-    place = other.place[:2] + moved * min(1.0, max(widest, float(np.hypot(*apart))) / max(distance, 1e-9))
+    place = other.place[:2] + moved * min(
+        1.0, max(widest, float(np.hypot(*apart))) / max(distance, 1e-9)
+    )
     return Print(np.array([*place, at.place[2]]), at.heading, at.path)
 
 
@@ -132,7 +158,11 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
     Returns:
         (n, 2) ways [m]; where no foot stands, on a straight line between.
     """
-    stances = [(first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]]
+    stances = [
+        (first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]
+    ]
     out = np.empty((len(feet.labels), 2))
-    compile_where_possible(find_offsets, (fill_line,))(feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out)
+    compile_where_possible(find_offsets, (fill_line,))(
+        feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out
+    )
     return out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hold gate: with a short look-ahead time stops before a foot is lifted until the robot is balanced on the other one."""
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ SLOW = (0.12, 0.35)  # m/s; speed of the centre of mass; the second where nothin
 LONGEST = 1.5  # s; then the foot is lifted anyway
 BLIND = 0.25  # s of look-ahead; with less a touch-down is foreseen too late, and the robot never falls to where it does not stand
 FASTEST = 0.5  # m/s; how fast the centre of mass goes to the other foot at most
-OUT_OF_REACH = 0.3  # s; a foot that has not come down by then does not reach its place, and comes nearer
+OUT_OF_REACH = (
+    0.3  # s; a foot that has not come down by then does not reach its place, and comes nearer
+)
 NEARER = 0.3  # m/s; how fast
-PACE = (2.5, 3.5)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
+PACE = (
+    2.5,
+    3.5,
+)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
 
 
 class HoldGate:
@@ -46,7 +52,11 @@ class HoldGate:
             landed: Whether that sole is on the ground, and not only by plan.
         """
         falls_to = com + rate / self._w
-        balanced = landed and float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < self._slow
+        balanced = (
+            landed
+            and float(support.reach(falls_to[None])[0]) <= INSIDE
+            and float(np.hypot(*rate)) < self._slow
+        )
         if balanced or self._waited >= LONGEST:
             self._waited = 0.0
             return False
@@ -67,11 +77,20 @@ class HoldGate:
         start = self.com if self.com is not None else support.centre
         gap, pace = start - support.centre, self._pace
         far, near = math.hypot(*gap.tolist()), FASTEST / self._pace
-        times = self._dt * np.arange(count + 1)[:, None] - max(far - near, 0.0) / FASTEST  # from where it begins to slow down
-        left = np.where(times < 0.0, near - FASTEST * times, min(far, near) * np.exp(-pace * np.maximum(times, 0.0)))
+        times = (
+            self._dt * np.arange(count + 1)[:, None] - max(far - near, 0.0) / FASTEST
+        )  # from where it begins to slow down
+        left = np.where(
+            times < 0.0,
+            near - FASTEST * times,
+            min(far, near) * np.exp(-pace * np.maximum(times, 0.0)),
+        )
         ahead = gap / max(far, 1e-9)
         self.com, self._waited = support.centre + left[-1] * ahead, self._waited + self._dt * count
-        rate, second = np.maximum(-pace * left, -FASTEST), np.where(times < 0.0, 0.0, pace * pace * left)
+        rate, second = (
+            np.maximum(-pace * left, -FASTEST),
+            np.where(times < 0.0, 0.0, pace * pace * left),
+        )
         return support.centre + left[:-1] * ahead, rate[:-1] * ahead, second[:-1] * ahead
 
     def nearer(self, late: Vector, stays: Vector, count: int) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The door of the stream: samples as they come, at any rate and of any quality, to samples one can go on with."""
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.bridging import Bridge
 from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in
+from humanoid_dynamics.filtering.conditioning.intake_kernels import (
+    add_changes,
+    count_fast,
+    find_way,
+    let_in,
+)
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
@@ -48,7 +54,12 @@ class Intake:
     """
 
     def __init__(
-        self, robot: RobotModel, *, keep_limits: bool = True, bound: PostureBound | None = None, leash: Leash | None = None
+        self,
+        robot: RobotModel,
+        *,
+        keep_limits: bool = True,
+        bound: PostureBound | None = None,
+        leash: Leash | None = None,
     ) -> None:
         """Prepare.
 
@@ -70,7 +81,9 @@ class Intake:
             self._lower[:], self._upper[:] = -np.inf, np.inf
         self._rejoining, self.sight = Rejoining(robot, self._speed), Sight(robot, self._speed)
         kernels = let_in, count_fast, add_changes, find_way
-        self._let_in, self._count_fast, self._add_changes, self._find_way = (compile_where_possible(each) for each in kernels)
+        self._let_in, self._count_fast, self._add_changes, self._find_way = (
+            compile_where_possible(each) for each in kernels
+        )
         self.restart()
 
     def restart(self) -> None:
@@ -86,7 +99,9 @@ class Intake:
             self._bound.restart()
         if self._leash is not None:
             self._leash.restart()
-        self._lost = False  # whether the stream is to be led back to, whatever the sample that comes
+        self._lost = (
+            False  # whether the stream is to be led back to, whatever the sample that comes
+        )
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise, self._agreed = 0.0, 0
@@ -117,7 +132,10 @@ class Intake:
     def doubt(self) -> bool:
         """Return whether the sample that was seen has nothing to do with those before, or too few have come since that agree."""
         sight = self.sight
-        return sight.doubts.look(sight.due, sight.q, sight.q if self.q is None else self._free) and self.follows
+        return (
+            sight.doubts.look(sight.due, sight.q, sight.q if self.q is None else self._free)
+            and self.follows
+        )
 
     def accept(self) -> SampleStatus:
         """Take the sample that was seen; return what became of it, see ``take``."""
@@ -134,7 +152,11 @@ class Intake:
     @property
     def is_elsewhere(self) -> bool:
         """Whether the sample that was seen is at another place, or turned elsewhere, than can have been come to."""
-        return self._is_far(self._free, self._origin.place(self.sight.q), min(self.sight.due - self.time, LONGEST_GAP))
+        return self._is_far(
+            self._free,
+            self._origin.place(self.sight.q),
+            min(self.sight.due - self.time, LONGEST_GAP),
+        )
 
     @property
     def is_near(self) -> bool:
@@ -151,7 +173,9 @@ class Intake:
         """
         if self._leash is not None:
             if self._leash.holds:
-                self._origin.move(self._leash.let_go())  # where it was held is taken for where it was
+                self._origin.move(
+                    self._leash.let_go()
+                )  # where it was held is taken for where it was
             self._leash.restart()
         if self._bound is not None:
             self._bound.restart()
@@ -160,7 +184,9 @@ class Intake:
         self.sight.doubts.settle()
         self.time, self._free, self.q = time, q, q
 
-    def bridge(self, bridge: Bridge, before: tuple[float, Vector] | None) -> list[tuple[float, Vector]]:
+    def bridge(
+        self, bridge: Bridge, before: tuple[float, Vector] | None
+    ) -> list[tuple[float, Vector]]:
         """Lead to the sample that was seen; return postures on the way, with their instants.
 
         Args:
@@ -173,7 +199,9 @@ class Intake:
             self._origin.move(bridge.move(q, self._origin.place(sample)))
             way = bridge.lead(q, self._origin.place(sample), self.sight.due - start)
         else:
-            way = bridge.go_on(before[1], q, self._origin.place(sample), (before[0], self.sight.due - start))
+            way = bridge.go_on(
+                before[1], q, self._origin.place(sample), (before[0], self.sight.due - start)
+            )
         way = [(start + time, each) for time, each in way]
         self.time, self._free = way[-1]
         self.q = self._free
@@ -194,7 +222,9 @@ class Intake:
         """
         if self._given is None:
             return False
-        self._accept(self.sight.clock.wait_until(self.time + time, missed=missed), np.array(self._given))
+        self._accept(
+            self.sight.clock.wait_until(self.time + time, missed=missed), np.array(self._given)
+        )
         return True
 
     def _accept(self, time: float, sample: Vector) -> SampleStatus:
@@ -202,7 +232,9 @@ class Intake:
         self._let_in(sample, self._lower, self._upper)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
-            return self._settle(time, sample, 0.0, SampleStatus.CLAMPED_POSTURE if led else SampleStatus.OK)
+            return self._settle(
+                time, sample, 0.0, SampleStatus.CLAMPED_POSTURE if led else SampleStatus.OK
+            )
         gap = min(time - self.time, LONGEST_GAP)
         sample, share, status = self._join(sample, gap)
         status = SampleStatus.CLAMPED_POSTURE if led and status is SampleStatus.OK else status
@@ -218,14 +250,20 @@ class Intake:
         status = self._settle(time, sample, gap, status)
         return SampleStatus.CLOCK_RESYNC if self.sight.clock.changed else status
 
-    def _settle(self, time: float, sample: Vector, gap: float, status: SampleStatus) -> SampleStatus:
+    def _settle(
+        self, time: float, sample: Vector, gap: float, status: SampleStatus
+    ) -> SampleStatus:
         """Go on with a sample, held back where it must be; return what became of it."""
         self.time, self._free = time, sample
         held = self._leash.hold(sample, gap) if self._leash else sample
         if self.q is not None and float(held[3:7] @ self.q[3:7]) < 0.0:
             held[3:7] *= -1.0
         self.q = held
-        return SampleStatus.SLIDE_LIMITED if self._leash and self._leash.holds and status is SampleStatus.OK else status
+        return (
+            SampleStatus.SLIDE_LIMITED
+            if self._leash and self._leash.holds and status is SampleStatus.OK
+            else status
+        )
 
     def _join(self, sample: Vector, gap: float) -> tuple[Vector, float, SampleStatus]:
         """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
@@ -244,7 +282,11 @@ class Intake:
             sample = self._raw = self._move_origin(given, sample)
         if (
             (wild or runs)
-            and self._rejoining.begin(self._free, sample, self._bound.time_between(self._free, sample) if self._bound else 0.0)
+            and self._rejoining.begin(
+                self._free,
+                sample,
+                self._bound.time_between(self._free, sample) if self._bound else 0.0,
+            )
             and status is SampleStatus.OK
         ):
             status = SampleStatus.POSTURE_JUMP if wild else SampleStatus.CLAMPED_POSTURE
@@ -254,7 +296,9 @@ class Intake:
         """Lead the reference to the resting posture where it is, and hold it there, until ``go_on``."""
         if self._waits_at is None and self._bound is not None and self.q is not None:
             self._waits_at = self._bound.rest_at(self._free)
-            self._rejoining.begin(self._free, self._waits_at, self._bound.time_between(self._free, self._waits_at))
+            self._rejoining.begin(
+                self._free, self._waits_at, self._bound.time_between(self._free, self._waits_at)
+            )
 
     def go_on(self) -> None:
         """Follow samples again, from where the reference was held."""
@@ -283,7 +327,9 @@ class Intake:
         self._agreed = 0 if wild else self._agreed + 1
         if wild and self._rest is None:
             self._rest = self._bound.rest_at(self._free)
-            self._rejoining.begin(self._free, self._rest, self._bound.time_between(self._free, self._rest))
+            self._rejoining.begin(
+                self._free, self._rest, self._bound.time_between(self._free, self._rest)
+            )
         if self._agreed < AGREED:
             return self._rest, wild
         lost, self._rest = self._rest is not None, None
@@ -315,10 +361,15 @@ class Intake:
 
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""
-        if self._leash is not None and self._leash.holds:  # where it is held is taken for where it is
+        if (
+            self._leash is not None and self._leash.holds
+        ):  # where it is held is taken for where it is
             X = self._leash.let_go()
             self._origin.move(X)
-            self._free, self._raw = carry(X, self._free), None if self._raw is None else carry(X, self._raw)
+            self._free, self._raw = (
+                carry(X, self._free),
+                None if self._raw is None else carry(X, self._raw),
+            )
             sample = self._origin.place(given)
         self._origin.go_on_at(self._free if self.q is not None else sample, sample)
         return self._origin.place(given)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The door of the stream as loops that numba compiles: samples inside their limits, and how different one is from the last."""
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
     return longest, count
 
 
-def see_step(way: Vector, last: Vector, speed: Vector, time: float, limits: tuple[float, float]) -> tuple[int, int, float]:
+def see_step(
+    way: Vector, last: Vector, speed: Vector, time: float, limits: tuple[float, float]
+) -> tuple[int, int, float]:
     """Return how many joints are too fast in a step, how many by far and at once, and how different it is from the last one.
 
     Args:

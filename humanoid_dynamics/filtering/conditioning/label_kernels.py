@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages A2 and A4 as loops that numba compiles: which foot stands when, and whether one slides."""
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ Past = tuple[tuple[bool, bool], tuple[int, int]]
 Stance = tuple[Vector, Vector, Vector, Vector, float]
 
 
-def label_feet(  # noqa: PLR0917
-    motion: tuple[Matrix, Matrix], limits: Vector, past: Past, least: Indices, rolls: Labels, out: Labels
+def label_feet(
+    motion: tuple[Matrix, Matrix],
+    limits: Vector,
+    past: Past,
+    least: Indices,
+    rolls: Labels,
+    out: Labels,
 ) -> None:
     """Tell which foot stands in each row of a window; see ``contacts.label_window``.
 
@@ -37,15 +43,24 @@ def label_feet(  # noqa: PLR0917
         stands = True
         for i in range(len(heights)):
             stands = past[0][foot] if i == known else stands
-            seen[i, foot] = stands = goes_on_standing(stands, heights[i, foot], speeds[i, foot], limits)
-        drop_kind(seen[known:, foot], past[0][foot], least[SWING], False, count_off(seen[:known, foot]))
+            seen[i, foot] = stands = goes_on_standing(
+                stands, heights[i, foot], speeds[i, foot], limits
+            )
+        drop_kind(
+            seen[known:, foot], past[0][foot], least[SWING], False, count_off(seen[:known, foot])
+        )
         drop_kind(seen[known:, foot], past[0][foot], least[STANCE], True, 0)
     for i in range(len(heights)):
         if not (seen[i, 0] or seen[i, 1]):
-            left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
+            left, right = (
+                heights[i, 0] + limits[WORTH] * speeds[i, 0],
+                heights[i, 1] + limits[WORTH] * speeds[i, 1],
+            )
             seen[i, 1 if right < left else 0] = True
     for foot in range(2):  # what a change of mind leaves of a swing may be none
-        drop_kind(seen[known:, foot], past[0][foot], least[STANCE], False, count_off(seen[:known, foot]))
+        drop_kind(
+            seen[known:, foot], past[0][foot], least[STANCE], False, count_off(seen[:known, foot])
+        )
     hand_over(seen[known:], past, least, rolls, out)
 
 
@@ -83,7 +98,9 @@ def count_off(labels: Labels) -> int:
 
 def goes_on_standing(stands: bool, height: float, speed: float, limits: Vector) -> bool:
     """Return whether a foot stands: it begins to where it is low and slow, and ends to where it is clearly high or fast."""
-    if (height < limits[LEVEL] and speed < limits[SLOW]) or (height < limits[HEIGHT_ON] and speed < limits[SPEED_ON]):
+    if (height < limits[LEVEL] and speed < limits[SLOW]) or (
+        height < limits[HEIGHT_ON] and speed < limits[SPEED_ON]
+    ):
         return True
     return stands and height <= limits[HEIGHT_OFF] and speed <= limits[SPEED_OFF]
 
@@ -112,7 +129,9 @@ def drop_kind(labels: Labels, before: bool, least: int, kind: bool, ago: int) ->
         first = after
 
 
-def hold_other(given: Labels, foot: int, past: Past, least: tuple[int, int], rolls: Labels, out: Labels) -> None:  # noqa: PLR0917
+def hold_other(
+    given: Labels, foot: int, past: Past, least: tuple[int, int], rolls: Labels, out: Labels
+) -> None:
     """Let a foot stand on until the other one has stood for a while, and for longer where it rolls meanwhile."""
     other, first, known = 1 - foot, 0, len(rolls) - len(given)
     while first < len(given):
@@ -129,8 +148,13 @@ def hold_other(given: Labels, foot: int, past: Past, least: tuple[int, int], rol
         first = after
 
 
-def find_drift(  # noqa: PLR0917
-    feet: tuple[Matrix, Matrix, Labels], foot: int, stance: Stance, turned: float, farthest: tuple[float, float], out: Matrix
+def find_drift(
+    feet: tuple[Matrix, Matrix, Labels],
+    foot: int,
+    stance: Stance,
+    turned: float,
+    farthest: tuple[float, float],
+    out: Matrix,
 ) -> bool:
     """Tell how far a standing foot of the reference is, seen from the other one, from where it stands.
 
@@ -157,7 +181,10 @@ def find_drift(  # noqa: PLR0917
             x = place[i, foot, 0] - place[i, 1 - foot, 0] - away_x
             y = place[i, foot, 1] - place[i, 1 - foot, 1] - away_y
             turn = heading[i, foot] - turned
-            out[0, i], out[1, i] = math.sqrt(x * x + y * y), turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
+            out[0, i], out[1, i] = (
+                math.sqrt(x * x + y * y),
+                turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5),
+            )
             far = far or (stands and (out[0, i] > farthest[0] or abs(out[1, i]) > farthest[1]))
     return far
 
@@ -172,7 +199,10 @@ def find_longest(places: Matrix, labels: Labels) -> float:
                 start = i
             elif i == last or labels[i + 1, foot]:
                 end = min(i + 1, last)
-                x, y = places[end, foot, 0] - places[start, foot, 0], places[end, foot, 1] - places[start, foot, 1]
+                x, y = (
+                    places[end, foot, 0] - places[start, foot, 0],
+                    places[end, foot, 1] - places[start, foot, 1],
+                )
                 longest = max(longest, math.sqrt(x * x + y * y))
     return longest
 
@@ -193,7 +223,9 @@ def count_until_lift(labels: Labels, dt: float, out: Matrix) -> None:
                 out[i, foot] = dt * left
 
 
-def fill_targets(rates: Matrix, shift: Matrix, labels: Labels, dt: float, out: tuple[Matrix, ...]) -> None:
+def fill_targets(
+    rates: Matrix, shift: Matrix, labels: Labels, dt: float, out: tuple[Matrix, ...]
+) -> None:
     """Write what targets ask for besides where centre of mass and soles are.
 
     Args:
@@ -209,7 +241,10 @@ def fill_targets(rates: Matrix, shift: Matrix, labels: Labels, dt: float, out: t
         for j in range(3):
             q[i, j] += shift[i, j]
         for j in range(v.shape[1]):
-            v[i, j], a[i, j] = 0.5 * (rates[i, j] + rates[i + 1, j]), (rates[i + 1, j] - rates[i, j]) / dt
+            v[i, j], a[i, j] = (
+                0.5 * (rates[i, j] + rates[i + 1, j]),
+                (rates[i + 1, j] - rates[i, j]) / dt,
+            )
         for foot in range(2):
             ground[i, foot], load[i, foot] = 0.0, math.inf
             for j in range(3):

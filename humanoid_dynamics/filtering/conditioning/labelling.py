@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages A2 to A4 together: which feet stand, which make a small step, and what share of the way is gone."""
 
 from __future__ import annotations
@@ -6,7 +7,11 @@ import math
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.contacts import choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.conditioning.contacts import (
+    choose_thresholds,
+    drop_short,
+    label_window,
+)
 from humanoid_dynamics.filtering.conditioning.label_kernels import find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rolling import BEHIND, find_behind, rolling_heights
 from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
@@ -44,10 +49,22 @@ class Labeller:
         """
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         self.now, self.feet = 0, list[FootState]()
-        self._longest, self._find_longest, self._drift = 0.0, compile_where_possible(find_longest), compile_where_possible(find_drift)
+        self._longest, self._find_longest, self._drift = (
+            0.0,
+            compile_where_possible(find_longest),
+            compile_where_possible(find_drift),
+        )
         self._stride = proportions.stride * (ROLLING_STRIDE if settings.toe_roll else 1.0)
-        self._edges = tuple(find_edges(corners) for corners in proportions.corners if settings.toe_roll and len(corners) > 2)
-        self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
+        self._edges = tuple(
+            find_edges(corners)
+            for corners in proportions.corners
+            if settings.toe_roll and len(corners) > 2
+        )
+        self.scale = (
+            choose_scale(0.0, proportions.stride, settings.shorter)
+            if settings.stride_scale is None
+            else settings.stride_scale
+        )
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)
         self.lies = False
@@ -58,7 +75,10 @@ class Labeller:
             self._measured = now
             track = self._track
             end = window.start + len(window.com)
-            start = min(max(now - round(HISTORY * self._settings.rate), track.centre.first, track.whole), end)
+            start = min(
+                max(now - round(HISTORY * self._settings.rate), track.centre.first, track.whole),
+                end,
+            )
             centre, base = track.centre.between(start, end), track.q.between(start, end)
             self._limits = choose_thresholds(centre, base, self._dt)
         return self._limits
@@ -81,17 +101,36 @@ class Labeller:
         if len(self._edges) > 1:
             height, speed = rolling_heights(window, self._edges, self._dt)
             rolls = find_behind(window, BEHIND * self._p.leg)
-        labels = label_window(height, speed, self.thresholds(window, now), (before, stood), self._dt, known=window.now, rolls=rolls)
+        labels = label_window(
+            height,
+            speed,
+            self.thresholds(window, now),
+            (before, stood),
+            self._dt,
+            known=window.now,
+            rolls=rolls,
+        )
         for foot in (0, 1):
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:
                 state.slide = None
-            if self._settings.split_slides and not self.lies and state.slide is None and state.stands and labels[0, foot]:
+            if (
+                self._settings.split_slides
+                and not self.lies
+                and state.slide is None
+                and state.stands
+                and labels[0, foot]
+            ):
                 self._seek_slide(window, labels, foot)
             if state.slide:
                 self._apply_slide(labels, foot)
         if self._settings.stride_scale is None:
-            self._longest = max(self._longest, self._find_longest(self._track.centre.between(self.now, self.now + len(labels)), labels))
+            self._longest = max(
+                self._longest,
+                self._find_longest(
+                    self._track.centre.between(self.now, self.now + len(labels)), labels
+                ),
+            )
             wanted = choose_scale(self._longest, self._stride, self._settings.shorter)
             self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
         return labels
@@ -104,12 +143,21 @@ class Labeller:
         stance = at.place, other.at.place, at.path, other.at.path, self.scale
         feet = window.place[rows], window.heading, labels
         if self._drift(feet, foot, stance, at.heading, (FARTHEST, WIDEST), drift):
-            found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
+            found = find_slide(
+                (drift[0], drift[1]),
+                window.speed[rows, foot],
+                labels[:, foot],
+                labels[:, 1 - foot],
+                self._dt,
+            )
             state.slide = (self.now + found[0], self.now + found[1]) if found else None
 
     def _waits(self, window: Window, foot: int) -> bool:
         """Return whether a foot is turned away from the reference so far, and farther than the other one, that its step comes first."""
-        off = [abs(math.remainder(float(window.heading[0, k]) - self.feet[k].at.heading, math.tau)) for k in (foot, 1 - foot)]
+        off = [
+            abs(math.remainder(float(window.heading[0, k]) - self.feet[k].at.heading, math.tau))
+            for k in (foot, 1 - foot)
+        ]
         return off[0] > max(LAGGING, off[1])
 
     def _apply_slide(self, labels: Labels, foot: int) -> None:
@@ -118,11 +166,15 @@ class Labeller:
             return
         first, after = (max(row - self.now, 0) for row in state.slide)
         other = labels[first:after, 1 - foot]
-        if state.swing is None and not other.all():  # the other foot is needed elsewhere: no small step
+        if (
+            state.swing is None and not other.all()
+        ):  # the other foot is needed elsewhere: no small step
             state.slide = None
             return
         labels[first:after, foot] = False
-        drop_short(labels[:, foot], state.stands, (0, round(SHORTEST / self._dt)))  # what is left before the next swing is none
+        drop_short(
+            labels[:, foot], state.stands, (0, round(SHORTEST / self._dt))
+        )  # what is left before the next swing is none
         alone = ~labels[:, foot]
         labels[alone, 1 - foot] |= ~labels[alone].any(axis=1)
         labels[first:after, 1 - foot] = True

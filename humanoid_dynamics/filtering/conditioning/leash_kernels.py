@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles that slide or turn together, held back, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ COSINE, SINE, X, Y, TURNED, LEFT_WAY, LEFT_TURN = range(7)  # places in what is 
 PACE_WAY, PACE_TURN, SLIP_WAY, SLIP_TURN, FLIES = range(5)  # places in its limits
 
 
-def hold_soles(soles: tuple[Matrix, Indices, Matrix], gap: float, limits: Vector, state: Vector, last: Matrix) -> bool:
+def hold_soles(
+    soles: tuple[Matrix, Indices, Matrix], gap: float, limits: Vector, state: Vector, last: Matrix
+) -> bool:
     """Move and turn what is asked, over the ground, so that soles slide and turn no faster than they may; return whether it is elsewhere.
 
     Args:
@@ -45,7 +48,9 @@ def see_soles(soles: tuple[Matrix, Indices, Matrix], out: Matrix) -> None:
     for foot in range(2):
         pose, point = poses[joints[foot]], points[foot]
         for j in range(3):
-            out[foot, j] = pose[9 + j] + pose[j] * point[0] + pose[3 + j] * point[1] + pose[6 + j] * point[2]
+            out[foot, j] = (
+                pose[9 + j] + pose[j] * point[0] + pose[3 + j] * point[1] + pose[6 + j] * point[2]
+            )
         x = pose[0] * point[3] + pose[3] * point[4] + pose[6] * point[5]
         y = pose[1] * point[3] + pose[4] * point[4] + pose[7] * point[5]
         out[foot, 3] = math.atan2(y, x)
@@ -60,9 +65,16 @@ def move_soles(asked: Matrix, state: Vector, out: Matrix) -> None:
         out[foot, 2], out[foot, 3] = asked[foot, 2], asked[foot, 3] + state[TURNED]
 
 
-def pull_soles(asked: Matrix, soles: Matrix, last: Matrix, gap: float, limits: Vector, state: Vector) -> bool:  # noqa: PLR0917
+def pull_soles(
+    asked: Matrix, soles: Matrix, last: Matrix, gap: float, limits: Vector, state: Vector
+) -> bool:
     """Let soles slide and turn as far as they may, and come back where they may go farther; return whether they are elsewhere then."""
-    x, y = common_way(soles[0, 0] - last[0, 0], soles[0, 1] - last[0, 1], soles[1, 0] - last[1, 0], soles[1, 1] - last[1, 1])
+    x, y = common_way(
+        soles[0, 0] - last[0, 0],
+        soles[0, 1] - last[0, 1],
+        soles[1, 0] - last[1, 0],
+        soles[1, 1] - last[1, 1],
+    )
     turned = common_turn(within(soles[0, 3] - last[0, 3]), within(soles[1, 3] - last[1, 3]))
     off_x = 0.5 * (soles[0, 0] - asked[0, 0] + soles[1, 0] - asked[1, 0])
     off_y = 0.5 * (soles[0, 1] - asked[0, 1] + soles[1, 1] - asked[1, 1])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the place and the heading of a reference are in the world of the robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The outline of an area to stand on, as loops that numba compiles: hull by Andrew's monotone chain, and its edges."""
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def outline(points: Matrix, centre: Vector, A: Matrix, b: Vector) -> int:
         x, y = hull[(k + 1) % size, 0] - hull[k, 0], hull[(k + 1) % size, 1] - hull[k, 1]
         length = math.sqrt(x * x + y * y)
         A[k, 0], A[k, 1] = y / length, -x / length
-        b[k] = max(A[k, 0] * (hull[k, 0] - centre[0]) + A[k, 1] * (hull[k, 1] - centre[1]), NARROWEST)
+        b[k] = max(
+            A[k, 0] * (hull[k, 0] - centre[0]) + A[k, 1] * (hull[k, 1] - centre[1]), NARROWEST
+        )
     return size
 
 
@@ -52,13 +55,18 @@ def _sort(points: Matrix) -> int:
     return count
 
 
-def _add_chain(points: Matrix, first: int, after: int, step: int, hull: Matrix, start: int) -> int:  # noqa: PLR0917
+def _add_chain(points: Matrix, first: int, after: int, step: int, hull: Matrix, start: int) -> int:
     """Add the part of a hull that turns left all the way from one end to the other; return how many corners there are then."""
     size = start
     for i in range(first, after, step):
         x, y = points[i, 0], points[i, 1]
         while size - start > 1:
-            ax, ay, bx, by = hull[size - 2, 0], hull[size - 2, 1], hull[size - 1, 0], hull[size - 1, 1]
+            ax, ay, bx, by = (
+                hull[size - 2, 0],
+                hull[size - 2, 1],
+                hull[size - 1, 0],
+                hull[size - 1, 1],
+            )
             if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > LEFT:
                 break
             size -= 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast the time of a stream runs, so that the delay stays what it was at first."""
 
 from __future__ import annotations
@@ -57,9 +58,14 @@ class Pace:
         """
         if self._count == self._span:
             self._past.append((self._low, self._high))
-            self._least, self._most = min(low for low, _ in self._past), max(high for _, high in self._past)
+            self._least, self._most = (
+                min(low for low, _ in self._past),
+                max(high for _, high in self._past),
+            )
             self._count = 0
-        self._low, self._high = (min(self._low, excess), max(self._high, excess)) if self._count else (excess, excess)
+        self._low, self._high = (
+            (min(self._low, excess), max(self._high, excess)) if self._count else (excess, excess)
+        )
         self._count += 1
 
     @property
@@ -67,7 +73,10 @@ class Pace:
         """What share of the time between samples is to be left out, negative where it is to last longer."""
         if not self._paced or len(self._past) < LOOKED:
             return 0.0
-        backlog, shortage = min(self._low, self._least) / self._rate, -max(self._high, self._most) / self._spare
+        backlog, shortage = (
+            min(self._low, self._least) / self._rate,
+            -max(self._high, self._most) / self._spare,
+        )
         if backlog > 0.0:
             return hurry(backlog)
         return -MOST * min(max(shortage - LEFT, 0.0) / (1.0 - LEFT), 1.0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A as a whole: from the rows of a reference to targets for the tick, a few rows at a time.
 
 Every plan looks at the rows that are known now, from a little before the row that comes next to the end of the look-ahead.  What has been
@@ -13,7 +14,14 @@ import numpy as np
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
-from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, keep_aims, offset_of_prints, place_prints, shift_print
+from humanoid_dynamics.filtering.conditioning.footholds import (
+    Feet,
+    Stance,
+    keep_aims,
+    offset_of_prints,
+    place_prints,
+    shift_print,
+)
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.label_kernels import fill_targets
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
@@ -51,7 +59,10 @@ class Planner:
         self._p, self._settings, self._track = proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
-        self._fill, self._move_along = compile_where_possible(fill_targets), compile_where_possible(move_along)
+        self._fill, self._move_along = (
+            compile_where_possible(fill_targets),
+            compile_where_possible(move_along),
+        )
         self.now = 0
         self._offsets = Rows(2)
         self._ahead = ROLLING_AHEAD if settings.toe_roll else 1.0
@@ -68,7 +79,12 @@ class Planner:
         self.catcher = Catcher(proportions, settings.dt)
         self.returner = Returner(settings.dt)
         far = settings.lookahead >= FAR_ENOUGH
-        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far, blind=settings.lookahead < BLIND)
+        self.gate = HoldGate(
+            proportions.pendulum,
+            settings.dt,
+            active=settings.gate and not far,
+            blind=settings.lookahead < BLIND,
+        )
         self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
         self.soles = SolePlanner(proportions, settings, self.labeller, self.flights)
 
@@ -92,14 +108,22 @@ class Planner:
             self._ride(window, state)
         elif state is not None:
             if self._settings.split_slides and not self.labeller.lies:
-                self.returner.seek(window, self.feet, self._limits, self.now, math.hypot(*self.catcher.missed.tolist()))
+                self.returner.seek(
+                    window,
+                    self.feet,
+                    self._limits,
+                    self.now,
+                    math.hypot(*self.catcher.missed.tolist()),
+                )
             self.catcher.hurry(self.feet, window.labels, self.now)
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
         self.soles.roll(window, self.feet, prints)
         if self.gate.active and borne is not None:
-            lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
+            lifted = [
+                foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]
+            ]
             if len(lifted) == 1 and self._must_wait(lifted[0], borne):
                 return self._wait(window, lifted[0], count)
             self._go_on()
@@ -115,9 +139,15 @@ class Planner:
 
     def _ride(self, window: Window, state: tuple[Vector, Vector] | None) -> None:
         """While the robot flies nothing leads it: what is planned begins where it is."""
-        if state is not None and not any(foot.stands for foot in self.feet) and not window.labels[0].any():
+        if (
+            state is not None
+            and not any(foot.stands for foot in self.feet)
+            and not window.labels[0].any()
+        ):
             self.centre.rebase = np.array(state[0][:2])
-            self.flights.land(window, (self.feet[0].at.place, self.feet[1].at.place), state, self._p.pendulum)
+            self.flights.land(
+                window, (self.feet[0].at.place, self.feet[1].at.place), state, self._p.pendulum
+            )
 
     def _look(self) -> Window:
         window = look(self._track, self._settings, self.now, self._p.gravity)
@@ -129,7 +159,9 @@ class Planner:
         """Lift a foot where only a step can catch the robot; what is planned then begins where it is."""
         if not self.catcher.lost:
             return False
-        lifts = self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now)
+        lifts = self.catcher.lift(
+            self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now
+        )
         if lifts:
             self.centre.rebase = state[0] - self._p.lean
         return lifts
@@ -142,7 +174,9 @@ class Planner:
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
         other = self.feet[1 - foot]
-        return other.stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2], landed=not other.late)
+        return other.stands and self.gate.closed(
+            self._other(foot), state[0][:2], state[1][:2], landed=not other.late
+        )
 
     def _other(self, foot: int) -> Support:
         """Return the sole that stays when a foot is lifted."""
@@ -158,7 +192,11 @@ class Planner:
         place, rate, second = self.gate.wait(self._other(1 - foot if other.late else foot), count)
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
-        com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
+        com = (
+            np.hstack((place - self._p.lean, level)),
+            np.hstack((rate, flat)),
+            np.hstack((second, flat)),
+        )
         soles = room_for_soles(count)
         for foot, state in enumerate(self.feet):
             soles[0][:, foot], soles[1][:, foot] = state.at.place, state.at.turn()
@@ -190,7 +228,9 @@ class Planner:
         state.late = False
         if state.stands:
             state.meant = state.meant or state.at
-            state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)
+            state.at = Print(
+                np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path
+            )
 
     @property
     def _limits(self) -> tuple[float, float, float]:
@@ -221,26 +261,46 @@ class Planner:
         keep_aims(prints, (self.feet[0].swing, self.feet[1].swing), self._dt)
         offset = np.empty((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
-        offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
+        offset[: window.now] = (
+            self._offsets.between(window.start, self.now) if self.now else offset[window.now]
+        )
         window.offset = offset
-        self._move_along(smooth_columns(offset, self._drift), window.shift, window.com, window.place)
+        self._move_along(
+            smooth_columns(offset, self._drift), window.shift, window.com, window.place
+        )
         return prints
 
     def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
         """Leave feet in the air for as long as their ways need; return whether that changes anything."""
-        last = [(state.at, 0 if state.swing is None else self.now - state.swing.start) for state in self.feet]
+        last = [
+            (state.at, 0 if state.swing is None else self.now - state.swing.start)
+            for state in self.feet
+        ]
         return lengthen_swings(labels, prints, last, self._dt)
 
-    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
+    def _targets(
+        self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int
+    ) -> list[Target]:
         """Put together the targets of the next rows."""
         dt, now, labels = self._dt, self.now, window.labels
-        rates, placed = self._track.rate.between(now, now + count + 1), self._track.q.between(now, now + count).copy()
+        rates, placed = (
+            self._track.rate.between(now, now + count + 1),
+            self._track.q.between(now, now + count).copy(),
+        )
         v, a = np.empty((count, rates.shape[1])), np.empty((count, rates.shape[1]))
-        ground, normals, until, load = np.empty((count, 2)), np.empty((count, 2, 3)), np.empty((count, 2)), np.empty((count, 2))
+        ground, normals, until, load = (
+            np.empty((count, 2)),
+            np.empty((count, 2, 3)),
+            np.empty((count, 2)),
+            np.empty((count, 2)),
+        )
         shift = window.shift[window.now : window.now + count]
         self._fill(rates, shift, labels, dt, (placed, v, a, ground, normals, until, load))
         place, turn, rate, second = soles
-        touches, aloft = labels[:count].tolist(), window.aloft[window.now : window.now + count].tolist()
+        touches, aloft = (
+            labels[:count].tolist(),
+            window.aloft[window.now : window.now + count].tolist(),
+        )
         return [
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
@@ -261,7 +321,9 @@ class Planner:
             if state.stands and at is not None:
                 state.at, state.swing = at, None
                 if not (stood and all(labels)):
-                    state.since = self.now + (0 if all(labels) else count - labels[::-1].index(False))
+                    state.since = self.now + (
+                        0 if all(labels) else count - labels[::-1].index(False)
+                    )
             else:
                 state.meant = None
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)

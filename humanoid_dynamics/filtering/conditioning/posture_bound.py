@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a reference may ask of a robot on its feet: how far it leans, sinks, tilts and is off its soles, and how fast."""
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
-from humanoid_dynamics.filtering.conditioning.posture_kernels import angle_between, distance_from, see_posture
+from humanoid_dynamics.filtering.conditioning.posture_kernels import (
+    angle_between,
+    distance_from,
+    see_posture,
+)
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.upright import Upward
 from humanoid_dynamics.model.robot import RobotModel
@@ -24,8 +29,15 @@ TILTED = math.radians(80.0)  # of soles that are near the lower one
 HALVINGS = 10  # of the share of the way from the resting posture to a sample
 FASTEST = (2.0, 0.33)  # rad/s of the lean; speed of the height, of sqrt(g height)
 SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference may run ahead of that
-PACE = (1.7, 0.2, 0.07)  # likewise, and of the centre of mass over the soles, in the mean: how fast a posture is led back to
-FALLS = (0.37, 0.2)  # the same share of the height for the point the robot falls to while both soles go slower than that, of sqrt(g height)
+PACE = (
+    1.7,
+    0.2,
+    0.07,
+)  # likewise, and of the centre of mass over the soles, in the mean: how fast a posture is led back to
+FALLS = (
+    0.37,
+    0.2,
+)  # the same share of the height for the point the robot falls to while both soles go slower than that, of sqrt(g height)
 SPAN = 0.03  # s; over so long at least that is looked at
 
 Point = tuple[float, float]
@@ -67,7 +79,9 @@ class Seen(NamedTuple):
     def over(self) -> Point:
         """Where the point that bears the robot is, seen from the middle between both soles [m]."""
         left, right = self.soles
-        return self.bears[0] - 0.5 * (left[0] + right[0]), self.bears[1] - 0.5 * (left[1] + right[1])
+        return self.bears[0] - 0.5 * (left[0] + right[0]), self.bears[1] - 0.5 * (
+            left[1] + right[1]
+        )
 
     def way_to(self, other: Seen) -> Point:
         """Return by how much the lean [rad] and the height [m] change to those of another posture.
@@ -95,11 +109,22 @@ class PostureBound:
             leaps: Whether it leaps where the reference does: then its height may change at any speed.
         """
         self._model, self._data, self._p = robot.model, robot.data(), proportions
-        self._placements, self._com = Placements(self._model, self._data), self._data.com[0]  # views: pinocchio writes there
+        self._placements, self._com = (
+            Placements(self._model, self._data),
+            self._data.com[0],
+        )  # views: pinocchio writes there
         frames = [self._model.frames[sole] for sole in proportions.soles]
-        points = [frame.placement.act(middle) for frame, middle in zip(frames, proportions.centres, strict=True)]
+        points = [
+            frame.placement.act(middle)
+            for frame, middle in zip(frames, proportions.centres, strict=True)
+        ]
         self._joints: Indices = np.array([frame.parentJoint for frame in frames], dtype=np.intp)
-        self._soles = np.array([[*point, *frame.placement.rotation[:, 2]] for frame, point in zip(frames, points, strict=True)])
+        self._soles = np.array(
+            [
+                [*point, *frame.placement.rotation[:, 2]]
+                for frame, point in zip(frames, points, strict=True)
+            ]
+        )
         self._known = np.array([*proportions.up, *proportions.lean, proportions.leg])
         self._see, self._numbers = compile_where_possible(see_posture), np.empty(13)
         self._rest = np.array(robot.posture)
@@ -130,9 +155,19 @@ class PostureBound:
         pin.centerOfMass(self._model, self._data, q)
         if not self._placements.shared:
             self._placements.refresh()
-        self._see((q, self._com, self._placements.poses), self._joints, self._soles, self._known, self._numbers)
-        lean, height, far, tilt, ux, uy, uz, x, y, left_x, left_y, right_x, right_y = self._numbers.tolist()
-        return Seen(lean, height, far, tilt, (ux, uy, uz), (x, y), ((left_x, left_y), (right_x, right_y)))
+        self._see(
+            (q, self._com, self._placements.poses),
+            self._joints,
+            self._soles,
+            self._known,
+            self._numbers,
+        )
+        lean, height, far, tilt, ux, uy, uz, x, y, left_x, left_y, right_x, right_y = (
+            self._numbers.tolist()
+        )
+        return Seen(
+            lean, height, far, tilt, (ux, uy, uz), (x, y), ((left_x, left_y), (right_x, right_y))
+        )
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -170,8 +205,14 @@ class PostureBound:
         past = self._past
         if past is not None and self._age >= SPAN:
             now, age = self._now, self._age
-            slow = max(math.dist(a, b) for a, b in zip(past.soles, now.soles, strict=True)) < self._falls[1] * age
-            x, y = (to + (to - at) / (age * self._p.pendulum) for at, to in zip(past.bears, now.bears, strict=True))
+            slow = (
+                max(math.dist(a, b) for a, b in zip(past.soles, now.soles, strict=True))
+                < self._falls[1] * age
+            )
+            x, y = (
+                to + (to - at) / (age * self._p.pendulum)
+                for at, to in zip(past.bears, now.bears, strict=True)
+            )
             self._falling = slow and now.distance_of(x, y) > self._falls[0]
             self._past, self._age = now, 0.0
         return self._falling

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What counts of a posture, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -6,14 +7,19 @@ import math
 
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-HIGH = (0.5, 1.0)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
+HIGH = (
+    0.5,
+    1.0,
+)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
 NEAR = 0.15  # of the leg; soles less far over the lower one count where tilts are asked for
 LEAST = 1e-9  # m^2
 LEAN, HEIGHT, FAR, TILT = range(4)  # places in the numbers
 UP, BEARS, SOLES = slice(4, 7), slice(7, 9), slice(9, 13)
 
 
-def see_posture(now: tuple[Vector, Vector, Matrix], joints: Indices, soles: Matrix, known: Vector, out: Vector) -> None:
+def see_posture(
+    now: tuple[Vector, Vector, Matrix], joints: Indices, soles: Matrix, known: Vector, out: Vector
+) -> None:
     """Write what counts of a posture; see ``posture_bound.Seen``.
 
     Args:
@@ -34,8 +40,18 @@ def see_posture(now: tuple[Vector, Vector, Matrix], joints: Indices, soles: Matr
     left, right = poses[joints[0]], poses[joints[1]]
     one, other = _height_of(left, soles[0]), _height_of(right, soles[1])
     for j in range(2):
-        out[9 + j] = left[9 + j] + left[j] * soles[0, 0] + left[3 + j] * soles[0, 1] + left[6 + j] * soles[0, 2]
-        out[11 + j] = right[9 + j] + right[j] * soles[1, 0] + right[3 + j] * soles[1, 1] + right[6 + j] * soles[1, 2]
+        out[9 + j] = (
+            left[9 + j]
+            + left[j] * soles[0, 0]
+            + left[3 + j] * soles[0, 1]
+            + left[6 + j] * soles[0, 2]
+        )
+        out[11 + j] = (
+            right[9 + j]
+            + right[j] * soles[1, 0]
+            + right[3 + j] * soles[1, 1]
+            + right[6 + j] * soles[1, 2]
+        )
     lower = 1 if other < one else 0
     over = abs(other - one) / known[5]
     out[HEIGHT] = q[2] - min(one, other)
@@ -43,11 +59,15 @@ def see_posture(now: tuple[Vector, Vector, Matrix], joints: Indices, soles: Matr
     for k in range(2):
         if k == lower or over < NEAR:
             pose = poses[joints[k]]
-            upright = min(upright, pose[2] * soles[k, 3] + pose[5] * soles[k, 4] + pose[8] * soles[k, 5])
+            upright = min(
+                upright, pose[2] * soles[k, 3] + pose[5] * soles[k, 4] + pose[8] * soles[k, 5]
+            )
     out[TILT] = math.acos(max(upright, -1.0))
     bears = min(max((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0), 1.0)
     a, b = 9 + 2 * lower, 11 - 2 * lower
-    out[FAR] = distance_from(px, py, (out[a], out[a + 1]), (bears * (out[b] - out[a]), bears * (out[b + 1] - out[a + 1])))
+    out[FAR] = distance_from(
+        px, py, (out[a], out[a + 1]), (bears * (out[b] - out[a]), bears * (out[b + 1] - out[a + 1]))
+    )
 
 
 def _height_of(pose: Vector, sole: Vector) -> float:
@@ -60,8 +80,13 @@ def angle_between(up: tuple[float, float, float], other: tuple[float, float, flo
     return math.acos(min(max(up[0] * other[0] + up[1] * other[1] + up[2] * other[2], -1.0), 1.0))
 
 
-def distance_from(x: float, y: float, start: tuple[float, float], across: tuple[float, float]) -> float:
+def distance_from(
+    x: float, y: float, start: tuple[float, float], across: tuple[float, float]
+) -> float:
     """Return the distance of a point from a line that starts somewhere and goes some way [m]."""
     square = across[0] * across[0] + across[1] * across[1]
-    share = min(max(((x - start[0]) * across[0] + (y - start[1]) * across[1]) / max(square, LEAST), 0.0), 1.0)
+    share = min(
+        max(((x - start[0]) * across[0] + (y - start[1]) * across[1]) / max(square, LEAST), 0.0),
+        1.0,
+    )
     return math.hypot(x - start[0] - share * across[0], y - start[1] - share * across[1])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditioning of a short motion that nobody asked for, so that what has to be compiled is compiled before somebody waits for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A way back to a stream that is suddenly elsewhere: the gap is closed by a smooth share, so velocity does not jump."""
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ class Rejoining:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._model, self._speed, self._count_fast = robot.model, speed, compile_where_possible(count_fast)
+        self._model, self._speed, self._count_fast = (
+            robot.model,
+            speed,
+            compile_where_possible(count_fast),
+        )
         self.restart()
 
     def restart(self) -> None:
@@ -66,7 +71,11 @@ class Rejoining:
             self._since = np.inf  # nor is there any of the way one was on
             return False
         farthest = float(np.max(np.abs(offset[BASE:]), initial=0.0))
-        self._offset, self._since, self._lasts = offset, 0.0, max(min(max(farthest / PACE, BACK[0]), BACK[1]), least)
+        self._offset, self._since, self._lasts = (
+            offset,
+            0.0,
+            max(min(max(farthest / PACE, BACK[0]), BACK[1]), least),
+        )
         return True
 
     @property

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small steps back: once everything stands still, a foot that is not where the reference has it makes a step there."""
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from humanoid_dynamics.filtering.conditioning.slides import LEAD, SETTLED
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 
-STILL = (0.02, 0.02)  # m/s; soles and the centre of mass of a reference that are slower than this stand still
+STILL = (
+    0.02,
+    0.02,
+)  # m/s; soles and the centre of mass of a reference that are slower than this stand still
 RESTING = 0.5  # s for which it has stood still, and the robot has been on its plan
 ON_PLAN = 0.008  # m; a point of falling that is off by less is on its plan
 FAR = (0.02, math.radians(5.0))  # m and rad; a foot that is farther away steps back
@@ -34,7 +38,14 @@ class Returner:
         self._since: int | None = None
         self._made = 0
 
-    def seek(self, window: Window, feet: list[FootState], limits: tuple[float, float, float], now: int, missed: float) -> None:
+    def seek(
+        self,
+        window: Window,
+        feet: list[FootState],
+        limits: tuple[float, float, float],
+        now: int,
+        missed: float,
+    ) -> None:
         """Let a foot step back where that is due; its small step is written to what is settled about it.
 
         Args:
@@ -47,7 +58,9 @@ class Returner:
         if missed > LOST or not _stands_still(window, self._dt):
             self._since, self._made = None, 0
             return
-        rests = missed < ON_PLAN and all(foot.stands and foot.slide is None and foot.down is None for foot in feet)
+        rests = missed < ON_PLAN and all(
+            foot.stands and foot.slide is None and foot.down is None for foot in feet
+        )
         if not rests or not window.labels.all():
             self._since = None
             return
@@ -56,7 +69,9 @@ class Returner:
             return
         self._step(window, feet, limits, now)
 
-    def _step(self, window: Window, feet: list[FootState], limits: tuple[float, float, float], now: int) -> None:
+    def _step(
+        self, window: Window, feet: list[FootState], limits: tuple[float, float, float], now: int
+    ) -> None:
         away = [self._away(window, feet, foot, limits) for foot in (0, 1)]
         foot = int(np.argmax(away))
         if away[foot] > 1.0:
@@ -66,11 +81,17 @@ class Returner:
         else:
             self._made = MOST
 
-    def _away(self, window: Window, feet: list[FootState], foot: int, limits: tuple[float, float, float]) -> float:
+    def _away(
+        self, window: Window, feet: list[FootState], foot: int, limits: tuple[float, float, float]
+    ) -> float:
         """Return how far a foot is from where it would come down now, in times of what is far."""
         rows, state = slice(window.now, None), feet[foot]
-        known = Feet(window.place[rows], window.heading, window.path, window.labels, np.zeros((2, 2)))
-        prints = place_prints(known, (feet[0].at, feet[1].at), (foot != 0, foot != 1), limits, self._dt)
+        known = Feet(
+            window.place[rows], window.heading, window.path, window.labels, np.zeros((2, 2))
+        )
+        prints = place_prints(
+            known, (feet[0].at, feet[1].at), (foot != 0, foot != 1), limits, self._dt
+        )
         slipped = state.meant is not None and _compare(state.meant, state.at, SLIPPED) > 1.0
         return _compare(state.at, prints[foot][0][2], SLIPPED if slipped else FAR)
 

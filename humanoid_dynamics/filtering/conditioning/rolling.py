@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles that roll: at the end of a stance the heel rises and the sole turns about its front edge until it is lifted."""
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 HEEL_FIRST = 0.08  # s in which a sole that came down on its rear edge lies down
-TOES_UP = (0.08, 0.25)  # rad; a reference whose toes are up by less comes down flat; by how much they are up at most
+TOES_UP = (
+    0.08,
+    0.25,
+)  # rad; a reference whose toes are up by less comes down flat; by how much they are up at most
 TAKEN_OVER = 0.045  # s after the other sole touched down, before the heel rises
 SHORTEST_ROLL = 0.03  # s
 RISEN = 0.15  # rad; a reference whose heel is up by less does not roll
@@ -25,7 +29,10 @@ STEEPEST = 0.6  # rad
 FASTEST_ROLL = 5.0  # rad/s, in the mean
 BEHIND = 0.15  # of the leg; the sole that rolls is so far behind the other one
 LONGEST_ROLL = 0.2  # s
-NEEDED = (0.55, 1.3)  # legs from foot to foot beyond which the heel must rise, and by how much per leg [rad]
+NEEDED = (
+    0.55,
+    1.3,
+)  # legs from foot to foot beyond which the heel must rise, and by how much per leg [rad]
 LYING_DOWN = 0.2  # s in which a heel that is up comes down where the sole is not lifted
 
 
@@ -62,9 +69,13 @@ class RollPlanner:
         self._lands_on_heels = settings.heels
         self.heels: list[Roll | None] = [None, None]
         self.active = settings.toe_roll and all(len(corners) > 2 for corners in proportions.corners)
-        self.edges: tuple[SoleEdges, ...] = tuple(find_edges(corners) for corners in proportions.corners) if self.active else ()
+        self.edges: tuple[SoleEdges, ...] = (
+            tuple(find_edges(corners) for corners in proportions.corners) if self.active else ()
+        )
 
-    def plan(self, window: Window, feet: list[FootState], prints: list[list[Stance]]) -> list[Roll | None]:
+    def plan(
+        self, window: Window, feet: list[FootState], prints: list[list[Stance]]
+    ) -> list[Roll | None]:
         """Find the next roll of each foot, and mark its rows in the window.
 
         Args:
@@ -87,7 +98,9 @@ class RollPlanner:
                     window.edges[roll.first : roll.after, foot] = kind
         return rolls
 
-    def _find_heel(self, window: Window, foot: int, state: FootState, prints: list[Stance]) -> Roll | None:
+    def _find_heel(
+        self, window: Window, foot: int, state: FootState, prints: list[Stance]
+    ) -> Roll | None:
         """Return how a foot lies down after its next touch-down, or the one it is just after."""
         labels, length = window.labels, round(HEEL_FIRST / self._dt)
         if not self._lands_on_heels:
@@ -96,11 +109,18 @@ class RollPlanner:
             after = state.since + length - (window.start + window.now)
             return self._lay(state.tilt, (0, after), -1) if after > 0 and labels[0, foot] else None
         first = next((p[0] for p in prints if p[0] > 0), len(labels))
-        if first + length >= len(labels) - 2 or not labels[first - 1 : first + length, 1 - foot].all():
+        if (
+            first + length >= len(labels) - 2
+            or not labels[first - 1 : first + length, 1 - foot].all()
+        ):
             return None
         R = window.turn[window.now + first, foot]
         tilt = max(float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))), -TOES_UP[1])
-        return self._lay(np.array([tilt, 0.0, 0.0]), (first, first + length), first) if tilt < -TOES_UP[0] else None
+        return (
+            self._lay(np.array([tilt, 0.0, 0.0]), (first, first + length), first)
+            if tilt < -TOES_UP[0]
+            else None
+        )
 
     def _lay(self, state: Vector, rows: tuple[int, int], start: int) -> Roll:
         count = rows[1] - start + 1
@@ -108,7 +128,9 @@ class RollPlanner:
         tilt = go_on(state[:, None], np.zeros((3, 1)), (count - 1) * self._dt, times)[:, :, 0]
         return Roll(*rows, start, tilt, HEEL)
 
-    def _find(self, window: Window, foot: int, feet: list[FootState], prints: list[list[Stance]]) -> Roll | None:
+    def _find(
+        self, window: Window, foot: int, feet: list[FootState], prints: list[list[Stance]]
+    ) -> Roll | None:
         """Return the roll before the next lift-off of a foot."""
         state, labels, dt = feet[foot], window.labels, self._dt
         stance = next((p for p in prints[foot] if p[1] > 0), None)
@@ -123,20 +145,35 @@ class RollPlanner:
         begin = self._taken_over(window, foot, feet, (first, after)) + round(TAKEN_OVER / dt)
         heel = self.heels[1 - foot]
         begin = max(begin, heel.after if heel is not None and heel.first < after else 0)
-        begin = max(begin, first + round(TAKEN_OVER / dt) if first else 0, after - round(LONGEST_ROLL / dt), 0)
+        begin = max(
+            begin,
+            first + round(TAKEN_OVER / dt) if first else 0,
+            after - round(LONGEST_ROLL / dt),
+            0,
+        )
         other = next((p[2] for p in prints[1 - foot] if p[0] <= after < p[1]), None)
         if other is None or after - begin < SHORTEST_ROLL / dt:
             return None
         behind = self._behind(at, other)
-        return self._fill(window, foot, (begin, after), np.zeros(3), behind) if behind > BEHIND else None
+        return (
+            self._fill(window, foot, (begin, after), np.zeros(3), behind)
+            if behind > BEHIND
+            else None
+        )
 
-    def _taken_over(self, window: Window, foot: int, feet: list[FootState], rows: tuple[int, int]) -> int:
+    def _taken_over(
+        self, window: Window, foot: int, feet: list[FootState], rows: tuple[int, int]
+    ) -> int:
         """Return the row from which on the other sole stands as well, up to the lift-off; that after it where it does not."""
         other = window.labels[: rows[1], 1 - foot]
         if not other[-1]:
             return rows[1]
         if other.all():
-            return int(feet[1 - foot].since) - (window.start + window.now) if feet[1 - foot].stands else 0
+            return (
+                int(feet[1 - foot].since) - (window.start + window.now)
+                if feet[1 - foot].stands
+                else 0
+            )
         return len(other) - int(np.argmin(other[::-1]))
 
     def _behind(self, at: Print, other: Print) -> float:
@@ -144,7 +181,9 @@ class RollPlanner:
         ahead = np.array([np.cos(at.heading), np.sin(at.heading)])
         return float(ahead @ (other.place[:2] - at.place[:2])) / self._p.leg
 
-    def _fill(self, window: Window, foot: int, rows: tuple[int, int], state: Vector, behind: float = 0.0) -> Roll | None:
+    def _fill(
+        self, window: Window, foot: int, rows: tuple[int, int], state: Vector, behind: float = 0.0
+    ) -> Roll | None:
         """Let the heel rise to where it is in the reference at the lift-off."""
         (first, after), dt = rows, self._dt
         now = window.now + min(after, len(window.turn) - window.now - 1)
@@ -155,7 +194,9 @@ class RollPlanner:
         goal = min(goal, STEEPEST, float(state[0]) + FASTEST_ROLL * duration)
         if goal < RISEN and not state.any():
             return None
-        end = np.array([max(goal, 0.0), min(max(goal, 0.0) / max(duration, 0.05), FASTEST_ROLL), 0.0])
+        end = np.array(
+            [max(goal, 0.0), min(max(goal, 0.0) / max(duration, 0.05), FASTEST_ROLL), 0.0]
+        )
         times = np.asarray(dt * np.arange(after - first + 2), dtype=np.float64)
         tilt = go_on(state[:, None], end[:, None], duration, times)[:, :, 0]
         return Roll(first, after, first - 1, tilt)
@@ -167,7 +208,9 @@ class RollPlanner:
         tilt = go_on(state.tilt[:, None], np.zeros((3, 1)), LYING_DOWN, times)[:, :, 0]
         return Roll(0, length, -1, tilt)
 
-    def write(self, roll: Roll, foot: int, at: Print, rows: slice, out: tuple[Matrix, Matrix]) -> None:
+    def write(
+        self, roll: Roll, foot: int, at: Print, rows: slice, out: tuple[Matrix, Matrix]
+    ) -> None:
         """Write places and orientations of a sole while it rolls.
 
         Args:
@@ -201,7 +244,9 @@ class RollPlanner:
         arm, axis = -(R @ turn @ point), R[:, 1]
         moves = np.zeros((2, 6))
         moves[0, :3], moves[0, 3:] = rate * np.cross(axis, arm), rate * axis
-        moves[1, :3] = second * np.cross(axis, arm) + rate * rate * np.cross(axis, np.cross(axis, arm))
+        moves[1, :3] = second * np.cross(axis, arm) + rate * rate * np.cross(
+            axis, np.cross(axis, arm)
+        )
         moves[1, 3:] = second * axis
         return at.place + R @ point + arm, R @ turn, moves
 
@@ -215,7 +260,9 @@ def tilted(tilt: float) -> Matrix:
     return np.asarray(pin.utils.rotate("y", tilt))
 
 
-def rolling_heights(window: Window, edges: tuple[SoleEdges, ...], dt: float) -> tuple[Matrix, Matrix]:
+def rolling_heights(
+    window: Window, edges: tuple[SoleEdges, ...], dt: float
+) -> tuple[Matrix, Matrix]:
     """Return how high soles are and how fast, where the heel is up those of the front edge.
 
     Args:
@@ -249,5 +296,7 @@ def find_behind(window: Window, least: float) -> Labels:
         (n, 2) labels of all rows of the window.
     """
     apart, ahead = window.place[:, ::-1, :2] - window.place[:, :, :2], window.turn[:, :, :2, 0]
-    behind: Labels = np.sum(ahead * apart, axis=2) > least * np.hypot(ahead[:, :, 0], ahead[:, :, 1])
+    behind: Labels = np.sum(ahead * apart, axis=2) > least * np.hypot(
+        ahead[:, :, 0], ahead[:, :, 1]
+    )
     return behind

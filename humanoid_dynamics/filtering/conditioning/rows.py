@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of numbers that grow at one end and are forgotten at the other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the stamps of a sender to a time that goes on, whatever its clock does."""
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ class SampleStatus(StatusEnum):
     """What the filter does with a sample of its reference."""
 
     OK = "OK", "the sample is followed"
-    CLOCK_RESYNC = "CLOCK_RESYNC", "stamps continue on another clock; time continues from where it was"
+    CLOCK_RESYNC = (
+        "CLOCK_RESYNC",
+        "stamps continue on another clock; time continues from where it was",
+    )
     BASE_JUMP = "BASE_JUMP", "the reference jumped to another position or heading"
     POSTURE_JUMP = (
         "POSTURE_JUMP",
@@ -51,8 +55,14 @@ class SampleStatus(StatusEnum):
     )
     NOT_UNIT = "NOT_UNIT", "a quaternion is not of unit length"
     STAMP_IN_PAST = "STAMP_IN_PAST", "the stamp is not later than the one before"
-    STAMP_IN_FUTURE = "STAMP_IN_FUTURE", f"the stamp is more than {AHEAD:g} s later than the one before"
-    LEANING = "LEANING", "the base leans by more than 75 deg, or its quaternion is not in the order x y z w"
+    STAMP_IN_FUTURE = (
+        "STAMP_IN_FUTURE",
+        f"the stamp is more than {AHEAD:g} s later than the one before",
+    )
+    LEANING = (
+        "LEANING",
+        "the base leans by more than 75 deg, or its quaternion is not in the order x y z w",
+    )
 
 
 ACCEPTED = frozenset(
@@ -114,7 +124,11 @@ class SampleClock:
             if self._comes_in_a_heap(stamp, self.newest - time):
                 return SampleStatus.STAMP_IN_PAST
             if not self._is_other(stamp):
-                return SampleStatus.STAMP_IN_PAST if time <= self.newest else SampleStatus.STAMP_IN_FUTURE
+                return (
+                    SampleStatus.STAMP_IN_PAST
+                    if time <= self.newest
+                    else SampleStatus.STAMP_IN_FUTURE
+                )
             time = self.newest + self._step + (stamp - self._first)
             self._offset, self.changed = time - stamp, True
         elif begun:

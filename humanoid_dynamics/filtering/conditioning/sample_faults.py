@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may become of a sample of a stream, in a word and in words, and which samples are none."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
+UPRIGHT = math.cos(
+    math.radians(75.0)
+)  # how far a base may lean; a robot on its feet cannot follow further
 
 
 class FaultFinder:
@@ -28,7 +31,9 @@ class FaultFinder:
             robot: A robot with a free base.
         """
         self._shape, self._up = (robot.nq,), upward_of(robot.posture)
-        self._units: Indices = np.array([(block.start, block.stop) for block in unit_blocks(robot)], dtype=np.intp).reshape(-1, 2)
+        self._units: Indices = np.array(
+            [(block.start, block.stop) for block in unit_blocks(robot)], dtype=np.intp
+        ).reshape(-1, 2)
         self._measure = compile_where_possible(measure_sample)
 
     def find(self, sample: Vector) -> SampleStatus | None:

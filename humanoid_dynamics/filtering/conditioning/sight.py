@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is seen of a stream before it is followed: its clock, what is no sample, and which samples are doubtful."""
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from humanoid_dynamics.filtering.measured import read_number, read_vector
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
-FASTEST_TURN = 12.0  # rad/s; a base that turns faster from sample to sample did not turn, but was turned over
+FASTEST_TURN = (
+    12.0  # rad/s; a base that turns faster from sample to sample did not turn, but was turned over
+)
 SLOWEST = 0.2  # s between samples; with fewer of them nobody knows which of both
 
 
@@ -57,7 +60,9 @@ class Sight:
         """
         sample, stamp = read_vector(q), read_number(time)
         # The clock is read also where the rest is no sample: time goes on.
-        read = self.clock.read(stamp, self.share) if math.isfinite(stamp) else SampleStatus.NOT_FINITE
+        read = (
+            self.clock.read(stamp, self.share) if math.isfinite(stamp) else SampleStatus.NOT_FINITE
+        )
         if sample is None:
             return SampleStatus.WRONG_SHAPE
         fault = self._faults.find(sample)
@@ -76,6 +81,8 @@ class Sight:
     def _lean(self, time: float, sample: Vector) -> None:
         """Look at a posture that leans too far to be followed."""
         if self.leans:
-            turn = pin.Quaternion(self.q[3:7].copy()).angularDistance(pin.Quaternion(sample[3:7].copy()))
+            turn = pin.Quaternion(self.q[3:7].copy()).angularDistance(
+                pin.Quaternion(sample[3:7].copy())
+            )
             self.leans = bool(turn <= FASTEST_TURN * min(time - self.due, SLOWEST))
         self.q, self.due = np.array(sample), time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A4: a standing foot that slides or pivots too far makes a small step instead."""
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ SETTLED = 0.06  # s the other foot must stand before and after it
 LEAD = 0.75  # of what is known; the centre of mass must have time to go to the other foot
 
 
-def find_slide(drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other: Labels, dt: float) -> tuple[int, int] | None:
+def find_slide(
+    drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other: Labels, dt: float
+) -> tuple[int, int] | None:
     """Find when a foot that should stand makes a small step instead.
 
     Args:
@@ -33,7 +36,9 @@ def find_slide(drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other
         return None
     length, margin = round(DURATION / dt), round(SETTLED / dt)
     lead = max(margin, round(LEAD * len(mine)))
-    latest = len(mine) - margin if after == len(mine) else after - length - margin  # beyond what is known it may go on
+    latest = (
+        len(mine) - margin if after == len(mine) else after - length - margin
+    )  # beyond what is known it may go on
     starts = np.arange(lead, latest)
     if not len(starts):
         return None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A5 as loops that numba compiles: offsets that swing, rotations, and how fast soles move."""
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ def follow_quintic(ends: Ends, times: Vector, out: Matrix) -> None:
     state, goal, T = ends[0], ends[1], max(ends[2], SHORTEST)
     for j in range(state.shape[1]):
         x, v, a = state[0, j], state[1, j], state[2, j]
-        gap, rate, second = goal[0, j] - x - v * T - 0.5 * a * T * T, (goal[1, j] - v - a * T) * T, (goal[2, j] - a) * T * T
+        gap, rate, second = (
+            goal[0, j] - x - v * T - 0.5 * a * T * T,
+            (goal[1, j] - v - a * T) * T,
+            (goal[2, j] - a) * T * T,
+        )
         c3 = (10.0 * gap - 4.0 * rate + 0.5 * second) / T**3
         c4 = (-15.0 * gap + 7.0 * rate - second) / T**4
         c5 = (6.0 * gap - 3.0 * rate + 0.5 * second) / T**5
@@ -53,12 +58,26 @@ def move_rows(states: Matrix, place: Matrix, turn: Matrix, places: Matrix, turns
         for j in range(3):
             places[i, j] = place[i, j] + states[i, 0, j]
             a, b, c = turn[i, 0, j], turn[i, 1, j], turn[i, 2, j]
-            turns[i, 0, j] = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - w * z) * b + 2.0 * (x * z + w * y) * c
-            turns[i, 1, j] = 2.0 * (x * y + w * z) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - w * x) * c
-            turns[i, 2, j] = 2.0 * (x * z - w * y) * a + 2.0 * (y * z + w * x) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+            turns[i, 0, j] = (
+                (1.0 - 2.0 * (y * y + z * z)) * a
+                + 2.0 * (x * y - w * z) * b
+                + 2.0 * (x * z + w * y) * c
+            )
+            turns[i, 1, j] = (
+                2.0 * (x * y + w * z) * a
+                + (1.0 - 2.0 * (x * x + z * z)) * b
+                + 2.0 * (y * z - w * x) * c
+            )
+            turns[i, 2, j] = (
+                2.0 * (x * z - w * y) * a
+                + 2.0 * (y * z + w * x) * b
+                + (1.0 - 2.0 * (x * x + y * y)) * c
+            )
 
 
-def lift_rows(places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix) -> None:
+def lift_rows(
+    places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix
+) -> None:
     """Lift rows of a swinging sole, and keep its corners above the ground, in place; see ``swing.swing_path``.
 
     Args:
@@ -74,7 +93,12 @@ def lift_rows(places: Matrix, turns: Matrix, lift: float, times: tuple[float, fl
             places[i, 2] += lift * 64.0 * (s * (1.0 - s)) ** 3
         lowest = math.inf
         for k in range(len(corners)):
-            lowest = min(lowest, turns[i, 2, 0] * corners[k, 0] + turns[i, 2, 1] * corners[k, 1] + turns[i, 2, 2] * corners[k, 2])
+            lowest = min(
+                lowest,
+                turns[i, 2, 0] * corners[k, 0]
+                + turns[i, 2, 1] * corners[k, 1]
+                + turns[i, 2, 2] * corners[k, 2],
+            )
         places[i, 2] = max(places[i, 2], -lowest)
 
 
@@ -94,7 +118,9 @@ def find_rates(places: Matrix, turns: Matrix, dt: float, rate: Matrix, second: M
         for j in range(3):
             if i < n:
                 rate[i, j] = (places[i + 2, j] - places[i, j]) / (2.0 * dt)
-                second[i, j] = (places[i + 2, j] - 2.0 * places[i + 1, j] + places[i, j]) / (dt * dt)
+                second[i, j] = (places[i + 2, j] - 2.0 * places[i + 1, j] + places[i, j]) / (
+                    dt * dt
+                )
                 rate[i, 3 + j], second[i, 3 + j] = step[j] / (2.0 * dt), -step[j] / (dt * dt)
             if i:
                 rate[i - 1, 3 + j] += step[j] / (2.0 * dt)

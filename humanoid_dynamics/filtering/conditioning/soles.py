@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A5: how soles move from print to print, in the air and while they roll."""
 
 from __future__ import annotations
@@ -10,8 +11,21 @@ from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rolling import Roll, RollPlanner
-from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
-from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
+from humanoid_dynamics.filtering.conditioning.sole_kernels import (
+    find_rates,
+    move_rows,
+    turn_between,
+)
+from humanoid_dynamics.filtering.conditioning.swing import (
+    CLEARANCE,
+    SETTLING,
+    Print,
+    Swing,
+    against,
+    go_on,
+    offset_to,
+    swing_path,
+)
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -27,7 +41,13 @@ SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 class SolePlanner:
     """Places, orientations and motions of both soles for the next rows."""
 
-    def __init__(self, proportions: Proportions, settings: Settings, labeller: Labeller, flights: FlightPlanner) -> None:
+    def __init__(
+        self,
+        proportions: Proportions,
+        settings: Settings,
+        labeller: Labeller,
+        flights: FlightPlanner,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -36,7 +56,12 @@ class SolePlanner:
             labeller: What tells whether feet were planned.
             flights: What knows how high feet go in a flight.
         """
-        self._p, self._dt, self._labeller, self._flights = proportions, settings.dt, labeller, flights
+        self._p, self._dt, self._labeller, self._flights = (
+            proportions,
+            settings.dt,
+            labeller,
+            flights,
+        )
         self._rolling = RollPlanner(proportions, settings)
         self._rolls: list[Roll | None] = [None, None]
 
@@ -63,7 +88,9 @@ class SolePlanner:
         now = next((each for each in rolls if each and each.first < count <= each.after), None)
         return None if now is None else now.tilt[count - 1 - now.start]
 
-    def plan(self, window: Window, feet: list[FootState], prints: list[list[Stance]], count: int) -> SoleRows:
+    def plan(
+        self, window: Window, feet: list[FootState], prints: list[list[Stance]], count: int
+    ) -> SoleRows:
         """Plan the next rows.
 
         Args:
@@ -80,11 +107,16 @@ class SolePlanner:
             self._plan_foot(window, foot, feet[foot], prints[foot], soles)
         return soles
 
-    def _plan_foot(self, window: Window, foot: int, state: FootState, prints: list[Stance], soles: SoleRows) -> None:
+    def _plan_foot(
+        self, window: Window, foot: int, state: FootState, prints: list[Stance], soles: SoleRows
+    ) -> None:
         """Write places, orientations, velocities and accelerations of a sole for the next rows."""
         count = len(soles[0])
         places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
-        labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
+        labels = [
+            state.stands,
+            *window.labels[: count + 1, foot].tolist(),
+        ]  # row 0 is the one before the next
         places[:], turns[:] = state.at.place, state.at.turn()
         for first, _, at in prints:
             if at is not state.at and first <= count:
@@ -93,15 +125,28 @@ class SolePlanner:
             if roll is None:
                 continue
             on = next((p[2] for p in prints if p[0] <= max(roll.first, 0) < p[1]), state.at)
-            self._rolling.write(roll, foot, on, slice(max(roll.start + 1, 0), min(roll.after + 1, count + 2)), (places, turns))
+            self._rolling.write(
+                roll,
+                foot,
+                on,
+                slice(max(roll.start + 1, 0), min(roll.after + 1, count + 2)),
+                (places, turns),
+            )
         for first, after, stands in runs(np.array(labels)) if not all(labels) else ():
             if not stands:
                 self._fill_swing(window, (foot, state), prints, (first, after), (places, turns))
         soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
-        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, soles[2][:, foot], soles[3][:, foot])
+        compile_where_possible(find_rates, ROTATIONS)(
+            places, turns, self._dt, soles[2][:, foot], soles[3][:, foot]
+        )
 
     def _fill_swing(
-        self, window: Window, whose: tuple[int, FootState], prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]
+        self,
+        window: Window,
+        whose: tuple[int, FootState],
+        prints: list[Stance],
+        rows: tuple[int, int],
+        out: tuple[Matrix, Matrix],
     ) -> None:
         """Write the rows (counted from the one before the next) of one swing."""
         (foot, state), now, dt = whose, window.now, self._dt
@@ -110,7 +155,11 @@ class SolePlanner:
         lifted = max(first - 1, 0)
         swing = state.swing if first == 0 else None
         if swing is None:
-            origin = next((p[2] for p in reversed(prints) if p[1] <= lifted), state.at) if first > 0 else state.at
+            origin = (
+                next((p[2] for p in reversed(prints) if p[1] <= lifted), state.at)
+                if first > 0
+                else state.at
+            )
             swing = self._lift(window, foot, origin, lifted)
         ahead = next((p for p in prints if p[0] > lifted), None)
         index = np.arange(now + first - 1, now + after - 1)
@@ -118,20 +167,32 @@ class SolePlanner:
         since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
         places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
-        compile_where_possible(move_rows)(states, window.place[index, foot], window.turn[index, foot], places, turns)
+        compile_where_possible(move_rows)(
+            states, window.place[index, foot], window.turn[index, foot], places, turns
+        )
         length = np.inf if ahead is None else float(row + ahead[0] - swing.start)
         if window.leap is None:
             seen = window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot]
             lift = CLEARANCE - float(np.max(seen, initial=0.0))
         else:  # the body rises by itself
             lift = self._flights.clearance
-        swing_path(places, turns, lift, ((row + first - 1 - swing.start) / length, 1.0 / length), self._p.corners[foot])
+        swing_path(
+            places,
+            turns,
+            lift,
+            ((row + first - 1 - swing.start) / length, 1.0 / length),
+            self._p.corners[foot],
+        )
         out[0][first:after], out[1][first:after] = places, turns
-        if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
+        if after == len(
+            out[0]
+        ):  # it goes on into the next plan, which starts at the last of these rows
             swing.offset = states[-1]
             state.next = swing
 
-    def _goal(self, window: Window, foot: int, swing: Swing, ahead: Stance | None, lifted: int) -> tuple[Matrix, float]:
+    def _goal(
+        self, window: Window, foot: int, swing: Swing, ahead: Stance | None, lifted: int
+    ) -> tuple[Matrix, float]:
         """Return what the offset of a swinging foot must become, and in what time: at rest on its print, if that is near."""
         goal = np.zeros((3, 6))
         if ahead is None:
@@ -142,7 +203,9 @@ class SolePlanner:
         heel = self._rolling.heels[foot]
         if heel is not None and heel.first == ahead[0]:
             place, turn, _ = self._rolling.move(heel, foot, ahead[2], 0)
-            goal[0] = np.concatenate((place - window.place[touch, foot], pin.log3(turn @ window.turn[touch, foot].T)))
+            goal[0] = np.concatenate(
+                (place - window.place[touch, foot], pin.log3(turn @ window.turn[touch, foot].T))
+            )
         duration = (ahead[0] - lifted) * self._dt
         if duration > SETTLING:
             return goal, SETTLING
@@ -150,7 +213,9 @@ class SolePlanner:
         return goal, duration
 
     def _against(self, window: Window, foot: int, at: int) -> Matrix:
-        if self._labeller.thresholds(window, window.start + window.now) is PLANNED_FEET:  # these start and end at rest by themselves
+        if (
+            self._labeller.thresholds(window, window.start + window.now) is PLANNED_FEET
+        ):  # these start and end at rest by themselves
             return np.zeros((2, 6))
         rows = slice(at - 1, at + 2)
         return against(window.place[rows, foot], window.turn[rows, foot], self._dt)
@@ -174,4 +239,9 @@ def room_for_soles(count: int) -> SoleRows:
     Args:
         count: How many rows.
     """
-    return np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.zeros((count, 2, 6)), np.zeros((count, 2, 6))
+    return (
+        np.empty((count, 2, 3)),
+        np.empty((count, 2, 3, 3)),
+        np.zeros((count, 2, 6)),
+        np.zeros((count, 2, 6)),
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages A3: steps that fit the legs of the robot: shorter strides, feet not too far apart."""
 
 from __future__ import annotations

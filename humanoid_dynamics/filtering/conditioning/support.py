@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A6: where the zero-moment point may be, and the one of the reference moved there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A5: feet stand where they stand, and swing from there to where they will stand."""
 
 from __future__ import annotations
@@ -98,11 +99,15 @@ def against(places: Matrix, turns: Matrix, dt: float) -> Matrix:
     """
     before, after = pin.log3(turns[1] @ turns[0].T), pin.log3(turns[2] @ turns[1].T)
     rate = np.concatenate(((places[2] - places[0]) / (2.0 * dt), (after + before) / (2.0 * dt)))
-    second = np.concatenate(((places[2] - 2.0 * places[1] + places[0]) / dt**2, (after - before) / dt**2))
+    second = np.concatenate(
+        ((places[2] - 2.0 * places[1] + places[0]) / dt**2, (after - before) / dt**2)
+    )
     return -np.vstack((rate, second))
 
 
-def swing_path(places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix) -> None:
+def swing_path(
+    places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix
+) -> None:
     """Lift a swinging foot where the reference hardly does, and keep its corners above the ground, in place.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Swings that last as long as the way is far: a foot that would have to fly is put down later, and the other one waits."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.motion.clip import Labels
 FASTEST = 1.8  # m/s, on average from lift-off to touch-down
 
 
-def lengthen_swings(labels: Labels, prints: list[list[Stance]], last: Sequence[tuple[Print, int]], dt: float) -> bool:
+def lengthen_swings(
+    labels: Labels, prints: list[list[Stance]], last: Sequence[tuple[Print, int]], dt: float
+) -> bool:
     """Put feet down later where they would be too fast, in place.
 
     Args:

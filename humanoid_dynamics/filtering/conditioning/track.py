@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A1: samples to even, smooth rows, and what the later stages need to know about each."""
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
-from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs, smooth_rows
+from humanoid_dynamics.filtering.conditioning.track_kernels import (
+    sample_cubic,
+    see_legs,
+    smooth_rows,
+)
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -53,14 +58,29 @@ class Track:
         self._dt = settings.dt
         half = round(min(settings.smoothing, 0.25 * settings.lookahead) * settings.rate)
         hips, ankles, p = proportions.hips, proportions.ankles, proportions
-        frames = [robot.model.frames[k] for k in (*p.soles, *p.soles, *(point.frame for point in (*hips, *ankles)))]
+        frames = [
+            robot.model.frames[k]
+            for k in (*p.soles, *p.soles, *(point.frame for point in (*hips, *ankles)))
+        ]
         points = (np.zeros(3), np.zeros(3), *p.centres, *(point.p_F for point in (*hips, *ankles)))
-        points_J = np.array([frame.placement.act(np.asarray(point)) for frame, point in zip(frames, points, strict=True)])
+        points_J = np.array(
+            [
+                frame.placement.act(np.asarray(point))
+                for frame, point in zip(frames, points, strict=True)
+            ]
+        )
         joints: Indices = np.array([frame.parentJoint for frame in frames], dtype=np.intp)
-        self._legs = joints, points_J, np.array([frame.placement.rotation for frame in frames[:2]]), proportions.leg
+        self._legs = (
+            joints,
+            points_J,
+            np.array([frame.placement.rotation for frame in frames[:2]]),
+            proportions.leg,
+        )
         self._placements = Placements(robot.model, self._data)
         self._poses = np.empty((MOST, *self._placements.poses.shape))
-        self._see, self._cubic, self._mean = (compile_where_possible(each) for each in (see_legs, sample_cubic, smooth_rows))
+        self._see, self._cubic, self._mean = (
+            compile_where_possible(each) for each in (see_legs, sample_cubic, smooth_rows)
+        )
         self._kernel = flat_kernel(half)
         self.half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
@@ -76,7 +96,9 @@ class Track:
         self.place, self.turn, self.heading = Rows(2, 3), Rows(2, 3, 3), Rows(2)
         self.centre, self.stretch = Rows(2, 3), Rows(2)
         self.behind = Rows()
-        self._samples: list[tuple[float, Vector, float]] = []  # instants, samples, and by how much they are later than their stamps say
+        self._samples: list[
+            tuple[float, Vector, float]
+        ] = []  # instants, samples, and by how much they are later than their stamps say
         self.start, self.whole = 0.0, 0
 
     @property
@@ -120,9 +142,22 @@ class Track:
         raw = row + self.half
         self._raw.cut(raw + 1)
         self.behind.cut(row + 1)
-        for seen in (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.heading, self.centre, self.stretch):
+        for seen in (
+            self.q,
+            self.rate,
+            self.com,
+            self.spin,
+            self.place,
+            self.turn,
+            self.heading,
+            self.centre,
+            self.stretch,
+        ):
             seen.cut(raw + 1 - 2 * self.half)
-        last, late = self._raw.between(raw - 1, raw + 1).copy(), float(self.behind.between(row, row + 1)[0])
+        last, late = (
+            self._raw.between(raw - 1, raw + 1).copy(),
+            float(self.behind.between(row, row + 1)[0]),
+        )
         at = self.start + row * self._dt
         self._samples = [(at - self._dt, last[0], late), (at, last[1], late)]
         return at, last, late
@@ -137,7 +172,18 @@ class Track:
         Args:
             row: Index of the oldest one that is.
         """
-        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.heading, self.centre, self.stretch, self.behind)
+        rows = (
+            self.q,
+            self.rate,
+            self.com,
+            self.spin,
+            self.place,
+            self.turn,
+            self.heading,
+            self.centre,
+            self.stretch,
+            self.behind,
+        )
         for kept in rows:
             kept.forget(row)
         self._raw.forget(min(row, self.q.end))
@@ -164,7 +210,14 @@ class Track:
         while end * self._dt + self.start <= newest:
             end += 1
         rows, behind = np.empty((end - first, len(knots[0]))), np.empty(end - first)
-        self._cubic(knots, times, late[1:3], (first * self._dt + self.start, self._dt), self._units, (rows, behind))
+        self._cubic(
+            knots,
+            times,
+            late[1:3],
+            (first * self._dt + self.start, self._dt),
+            self._units,
+            (rows, behind),
+        )
         self._raw.extend(rows)
         self.behind.extend(behind)
 
@@ -181,8 +234,16 @@ class Track:
     def _measure(self, q: Matrix, before: Vector) -> None:
         model, data, count = self._model, self._data, len(q)
         rate, com, spin = self.rate.room(count), self.com.room(count), self.spin.room(count)
-        seen = tuple(rows.room(count) for rows in (self.place, self.turn, self.heading, self.centre, self.stretch))
-        centre, momentum, placements, poses = data.com[0], data.hg.angular, self._placements, self._poses[:count]  # pinocchio writes there
+        seen = tuple(
+            rows.room(count)
+            for rows in (self.place, self.turn, self.heading, self.centre, self.stretch)
+        )
+        centre, momentum, placements, poses = (
+            data.com[0],
+            data.hg.angular,
+            self._placements,
+            self._poses[:count],
+        )  # pinocchio writes there
         for row, now in enumerate(q):
             step = rate[row] = pin.difference(model, before, now)
             pin.computeCentroidalMomentum(model, data, now, step)  # places joints as well

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A1 as loops that numba compiles: even rows between samples, and what is seen of the legs in one posture."""
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ Four = tuple[Vector, Vector, Vector, Vector]
 Times = tuple[float, float, float, float]
 
 
-def sample_cubic(  # noqa: PLR0917
-    knots: Four, times: Times, late: tuple[float, float], rows: tuple[float, float], units: Indices, out: tuple[Matrix, Vector]
+def sample_cubic(
+    knots: Four,
+    times: Times,
+    late: tuple[float, float],
+    rows: tuple[float, float],
+    units: Indices,
+    out: tuple[Matrix, Vector],
 ) -> None:
     """Write rows of the local cubic between the second and the third of four samples.
 
@@ -32,9 +38,17 @@ def sample_cubic(  # noqa: PLR0917
     for i in range(len(out[0])):
         s = (rows[0] + i * rows[1] - times[1]) / h
         s2, s3 = s * s, s * s * s
-        a, b, c, d = 2.0 * s3 - 3.0 * s2 + 1.0, (s3 - 2.0 * s2 + s) * h, 3.0 * s2 - 2.0 * s3, (s3 - s2) * h
+        a, b, c, d = (
+            2.0 * s3 - 3.0 * s2 + 1.0,
+            (s3 - 2.0 * s2 + s) * h,
+            3.0 * s2 - 2.0 * s3,
+            (s3 - s2) * h,
+        )
         for j in range(out[0].shape[1]):
-            rate, next_rate = (other[j] - before[j]) / (times[2] - times[0]), (after[j] - one[j]) / (times[3] - times[1])
+            rate, next_rate = (
+                (other[j] - before[j]) / (times[2] - times[0]),
+                (after[j] - one[j]) / (times[3] - times[1]),
+            )
             out[0][i, j] = a * one[j] + b * rate + c * other[j] + d * next_rate
         out[1][i] = late[1] + (s - 1.0) * behind
     make_unit(out[0], units)
@@ -68,7 +82,9 @@ def make_unit(rows: Matrix, units: Indices) -> None:
                 rows[i, j] /= math.sqrt(square)
 
 
-def see_legs(poses: Matrix, joints: Indices, points: Matrix, turns: Matrix, leg: float, out: Seen) -> None:  # noqa: PLR0917
+def see_legs(
+    poses: Matrix, joints: Indices, points: Matrix, turns: Matrix, leg: float, out: Seen
+) -> None:
     """Write where soles are, how they are turned, and how straight the legs are.
 
     Args:
@@ -82,12 +98,21 @@ def see_legs(poses: Matrix, joints: Indices, points: Matrix, turns: Matrix, leg:
     place, turn, heading, centre, stretch = out
     for row in range(len(poses)):
         for foot in range(2):
-            X, hip, ankle, square = poses[row, joints[foot]], poses[row, joints[4 + foot]], poses[row, joints[6 + foot]], 0.0
+            X, hip, ankle, square = (
+                poses[row, joints[foot]],
+                poses[row, joints[4 + foot]],
+                poses[row, joints[6 + foot]],
+                0.0,
+            )
             for i in range(3):
                 place[row, foot, i] = place_of(X, points[foot], i)
                 centre[row, foot, i] = place_of(X, points[2 + foot], i)
                 for j in range(3):
-                    turn[row, foot, i, j] = X[i] * turns[foot, 0, j] + X[3 + i] * turns[foot, 1, j] + X[6 + i] * turns[foot, 2, j]
+                    turn[row, foot, i, j] = (
+                        X[i] * turns[foot, 0, j]
+                        + X[3 + i] * turns[foot, 1, j]
+                        + X[6 + i] * turns[foot, 2, j]
+                    )
                 apart = place_of(hip, points[4 + foot], i) - place_of(ankle, points[6 + foot], i)
                 square += apart * apart
             heading[row, foot] = math.atan2(turn[row, foot, 1, 0], turn[row, foot, 0, 0])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage A2, heights: recorded feet float and sink by centimetres; the lower one of the moment is where the ground is."""
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ def find_ground(heights: Matrix, deviation: float, aloft: Labels | None = None) 
     if aloft is not None and aloft.any() and not aloft.all():
         rows, known = np.arange(len(lowest)), ~aloft
         lowest = np.interp(rows, rows[known], lowest[known])
-    return smooth_columns(lowest[:, None], bell_kernel(deviation))[:, 0] if deviation > 0.5 else lowest
+    return (
+        smooth_columns(lowest[:, None], bell_kernel(deviation))[:, 0] if deviation > 0.5 else lowest
+    )
 
 
 def find_flights(height: Vector, lowest: Vector, dt: float, gravity: float) -> Labels:
@@ -49,7 +52,9 @@ def find_flights(height: Vector, lowest: Vector, dt: float, gravity: float) -> L
     falls[1:-1] = height[2:] - 2.0 * height[1:-1] + height[:-2] < -FREE * gravity * dt * dt
     if not falls.any():
         return aloft
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], falls, [False])).astype(np.int8))).reshape(-1, 2)
+    edges = np.flatnonzero(
+        np.diff(np.concatenate(([False], falls, [False])).astype(np.int8))
+    ).reshape(-1, 2)
     for first, after in edges:
         whole = after < len(height) - 1
         if (after - first) * dt < (SHORTEST_FLIGHT if whole else GLIMPSE):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one plan knows of the reference: the rows up to the end of the look-ahead, put on the ground (stage A2)."""
 
 from __future__ import annotations
@@ -112,17 +113,30 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     start = row - round(BACK * rate)
     end = min(track.end, row + max(round(settings.lookahead * rate), BESIDE) + 1)
     n, left = end - start, end - row
-    com, place, centre, turn = (rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn))
+    com, place, centre, turn = (
+        rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn)
+    )
     aloft: Labels = np.zeros(n, dtype=np.bool_)
     if compile_where_possible(falls_freely)(com, FREE * gravity * dt * dt):
         aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
-    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left)
+    path = smooth_columns(
+        track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left
+    )
     ground = np.zeros(n)
     if settings.repair_height:
-        ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
-    heading, height, speed, shift = track.heading.between(row, end), np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 3))
+        ground = find_ground(
+            centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None
+        )
+    heading, height, speed, shift = (
+        track.heading.between(row, end),
+        np.empty((n, 2)),
+        np.empty((n, 2)),
+        np.empty((n, 3)),
+    )
     on_ground = np.empty((n, 3)), np.empty((n, 2, 3))
-    compile_where_possible(put_on_ground)((com, place, centre), ground, dt, (*on_ground, height, speed, shift))
+    compile_where_possible(put_on_ground)(
+        (com, place, centre), ground, dt, (*on_ground, height, speed, shift)
+    )
     return Window(start, row - start, *on_ground, turn, heading, path, height, speed, shift, aloft)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Windows of a reference as loops that numba compiles: weighted means along time, and what is seen of soles on the ground."""
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-SLIDING, ALIKE = 0.45, 0.04  # m/s; soles that are faster, and go nearly alike, are not lifted: their robot slides
+SLIDING, ALIKE = (
+    0.45,
+    0.04,
+)  # m/s; soles that are faster, and go nearly alike, are not lifted: their robot slides
 
 
 def smooth_table(table: Matrix, kernel: Vector, out: Matrix) -> None:
@@ -44,7 +48,9 @@ def falls_freely(com: Matrix, least: float) -> bool:
     return lowest < -least
 
 
-def put_on_ground(seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tuple[Matrix, ...]) -> None:
+def put_on_ground(
+    seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tuple[Matrix, ...]
+) -> None:
     """Put the rows of a reference on the ground, and write how its soles move.
 
     Args:
@@ -65,7 +71,12 @@ def put_on_ground(seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tupl
         k = min(max(i, 1), n - 2)  # the ends repeat their neighbours
         alike, slow = 0.0, np.inf
         for j in range(3):
-            apart = (centre[k + 1, 0, j] - centre[k - 1, 0, j] - centre[k + 1, 1, j] + centre[k - 1, 1, j]) / (2.0 * dt)
+            apart = (
+                centre[k + 1, 0, j]
+                - centre[k - 1, 0, j]
+                - centre[k + 1, 1, j]
+                + centre[k - 1, 1, j]
+            ) / (2.0 * dt)
             alike += apart * apart
         for foot in range(2):
             height[i, foot] = max(centre[i, foot, 2] - ground[i], 0.0)

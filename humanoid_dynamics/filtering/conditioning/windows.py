@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weighted means along time: without delay inside what is known, one-sided at its ends."""
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Ma
         return np.array(table[len(table) - rows :])
     smooth = compile_where_possible(smooth_table)
     if smooth is smooth_table:
-        return np.column_stack([smooth_line(column, kernel)[len(table) - rows :] for column in table.T])
+        return np.column_stack(
+            [smooth_line(column, kernel)[len(table) - rows :] for column in table.T]
+        )
     out = np.empty((rows, table.shape[1]))
     smooth(np.ascontiguousarray(table), kernel, out)
     return out

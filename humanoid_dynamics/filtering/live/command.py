@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a filter that runs along with the world says: its statuses, its commands, its beat."""
 
 from __future__ import annotations
@@ -21,23 +22,53 @@ class LiveFilterStatus(StatusEnum):
 
     WAITING = "WAITING", "no reference, pose or state has come; nothing is sent"
     FOLLOWING = "FOLLOWING", "the filter follows, and all limits are kept"
-    LIMITED = "LIMITED", "the reference jumped or exceeds the limits of the robot; the filter follows as fast as the robot can"
-    FALLEN = "FALLEN", "the robot has fallen; its posture is held until the reference stands, then the robot returns to its feet"
+    LIMITED = (
+        "LIMITED",
+        "the reference jumped or exceeds the limits of the robot; the filter follows as fast as the robot can",
+    )
+    FALLEN = (
+        "FALLEN",
+        "the robot has fallen; its posture is held until the reference stands, then the robot returns to its feet",
+    )
     RELAXED = "RELAXED", "the filter follows, and a limit is relaxed; the reason names it"
     HOLDING = "HOLDING", "the posture is held on request"
-    REFERENCE_ENDED = "REFERENCE_ENDED", "the last posture of the reference is held until more comes"
-    REFERENCE_REFUSED = "REFERENCE_REFUSED", "a piece of the reference was rejected; the reason states why"
-    REFERENCE_STALE = "REFERENCE_STALE", "a piece of the reference ended before now or begins much too late; it was rejected"
-    TIME_BACK = "TIME_BACK", "time went back; the filter starts again, or a pose waits until stamps advance"
+    REFERENCE_ENDED = (
+        "REFERENCE_ENDED",
+        "the last posture of the reference is held until more comes",
+    )
+    REFERENCE_REFUSED = (
+        "REFERENCE_REFUSED",
+        "a piece of the reference was rejected; the reason states why",
+    )
+    REFERENCE_STALE = (
+        "REFERENCE_STALE",
+        "a piece of the reference ended before now or begins much too late; it was rejected",
+    )
+    TIME_BACK = (
+        "TIME_BACK",
+        "time went back; the filter starts again, or a pose waits until stamps advance",
+    )
     STATE_STALE = "STATE_STALE", "no state has come within the timeout; nothing is sent"
     STATE_REFUSED = "STATE_REFUSED", "a state was rejected; the reason states why"
     POSE_REFUSED = "POSE_REFUSED", "a pose was rejected; the reason states why"
-    POSE_JUMP = "POSE_JUMP", "position or orientation of a pose jumped; its frame stays until poses agree with each other"
+    POSE_JUMP = (
+        "POSE_JUMP",
+        "position or orientation of a pose jumped; its frame stays until poses agree with each other",
+    )
     POSE_SWAPPED = "POSE_SWAPPED", "a pose belongs to the other one of a pair; its frame stays"
-    POSE_FROZEN = "POSE_FROZEN", "poses of a frame come and do not change by one bit; the frame stays"
+    POSE_FROZEN = (
+        "POSE_FROZEN",
+        "poses of a frame come and do not change by one bit; the frame stays",
+    )
     POSE_LOST = "POSE_LOST", "poses of a frame do not come; the frame stays, and is released later"
-    OUT_OF_REACH = "OUT_OF_REACH", "a pose is out of reach of the limb, or its foot cannot be led now"
-    HEARTBEAT_LOST = "HEARTBEAT_LOST", "the heartbeat of the reference stopped; the rest of the reference is followed, then held"
+    OUT_OF_REACH = (
+        "OUT_OF_REACH",
+        "a pose is out of reach of the limb, or its foot cannot be led now",
+    )
+    HEARTBEAT_LOST = (
+        "HEARTBEAT_LOST",
+        "the heartbeat of the reference stopped; the rest of the reference is followed, then held",
+    )
 
 
 GOOD = (
@@ -65,7 +96,9 @@ class Command:
     v: Vector
 
     @classmethod
-    def of(cls, stamp: float, frame: Frame | TeleoperationFrame, dt: float, drawn: Vector) -> Command:
+    def of(
+        cls, stamp: float, frame: Frame | TeleoperationFrame, dt: float, drawn: Vector
+    ) -> Command:
         """Return the command of a frame, whose own velocity is that at the beginning of its tick.
 
         Args:
@@ -131,4 +164,8 @@ class Troubles:
         Args:
             now: The time [s].
         """
-        return (self._status, self._reason) if self._until - SHOWN <= now + 1e-9 <= self._until else None
+        return (
+            (self._status, self._reason)
+            if self._until - SHOWN <= now + 1e-9 <= self._until
+            else None
+        )

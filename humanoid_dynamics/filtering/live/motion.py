@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter along with the world: pieces of a reference in as they come, consistent motion out when it is due."""
 
 from __future__ import annotations
@@ -69,8 +70,12 @@ class LiveMotion:
             ShapeError: If the normal is no direction of ground.
         """
         self._slope = None if normal is None else Slope(robot, normal)
-        settings = Settings(rate=rate, toe_roll=toe_roll, paced=False)  # frames are due when their stamps say
-        self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=settings)
+        settings = Settings(
+            rate=rate, toe_roll=toe_roll, paced=False
+        )  # frames are due when their stamps say
+        self.filter = DynamicsFilter(
+            self._slope.robot if self._slope else robot, mode, settings=settings
+        )
         self.robot = robot
         self.delay, self.publish_lead_time, self.timeout = delay, publish_lead_time, timeout
         self._troubles = Troubles()
@@ -82,7 +87,9 @@ class LiveMotion:
         """Forget all that came."""
         self.filter.restart()
         self.state.forget()
-        self.reference = Reference(self.robot, checked=False)  # limits and jumps are the business of the filter
+        self.reference = Reference(
+            self.robot, checked=False
+        )  # limits and jumps are the business of the filter
         self._beat = Beat(self.filter.settings.dt)
         self._origin = self._cursor = self._came = np.nan
         self._based = False
@@ -105,7 +112,9 @@ class LiveMotion:
         """Stay where it is, as soon as it stands."""
         self.engaged = False
 
-    def put_joints(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix], now: float) -> bool:
+    def put_joints(
+        self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix], now: float
+    ) -> bool:
         """Take a piece of joint trajectory, see ``Reference.put_joints``; nothing raises.
 
         Args:
@@ -171,8 +180,14 @@ class LiveMotion:
 
     def _is_meant(self, times: Sequence[int], now: float) -> bool:
         if times and (times[-1] * NS < now - self.timeout or times[0] * NS > now + FAREST):
-            what = f"ended {now - times[-1] * NS:.2f} s ago" if times[-1] * NS < now else f"begins in {times[0] * NS - now:.0f} s"
-            self._troubles.put(LiveFilterStatus.REFERENCE_STALE, f"a piece of the reference {what}", now)
+            what = (
+                f"ended {now - times[-1] * NS:.2f} s ago"
+                if times[-1] * NS < now
+                else f"begins in {times[0] * NS - now:.0f} s"
+            )
+            self._troubles.put(
+                LiveFilterStatus.REFERENCE_STALE, f"a piece of the reference {what}", now
+            )
             return False
         return True
 
@@ -184,14 +199,18 @@ class LiveMotion:
             return False
         self._origin, self._cursor = now, now - SAMPLE
         if self._slope is not None:
-            self.reference.at(self._cursor)  # what follows begins on the slope and not on level ground
+            self.reference.at(
+                self._cursor
+            )  # what follows begins on the slope and not on level ground
         return True
 
     def _sample(self, now: float) -> None:
         end = self.reference.end
         until = now if now <= end or not self.engaged else max(end, now - PATIENCE)
         missed = until - self._cursor - SAMPLE
-        missed = missed if missed > 0.0 and missed + self._shift + self.filter.behind > LONGEST else 0.0
+        missed = (
+            missed if missed > 0.0 and missed + self._shift + self.filter.behind > LONGEST else 0.0
+        )
         self._cursor, self._shift = self._cursor + missed, self._shift + missed
         self.filter.keep_time(self._shift, missed)
         while self._cursor + SAMPLE <= until + 1e-9:
@@ -204,12 +223,19 @@ class LiveMotion:
             if became in ACCEPTED and became is not SampleStatus.OK:
                 self._troubles.put(LiveFilterStatus.LIMITED, became.description, now)
             elif became not in ACCEPTED:
-                self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, f"a posture of the reference was left out: {became}", now)
+                self._troubles.put(
+                    LiveFilterStatus.REFERENCE_REFUSED,
+                    f"a posture of the reference was left out: {became}",
+                    now,
+                )
 
     def _produce(self, now: float, beats: int) -> list[Command]:
         commands: list[Command] = []
         for _ in range(beats):
-            if np.isfinite(self._next) and now < self._stamp(self._next) - self.publish_lead_time - 1e-9:
+            if (
+                np.isfinite(self._next)
+                and now < self._stamp(self._next) - self.publish_lead_time - 1e-9
+            ):
                 break
             if not np.isfinite(self._next) and now < self._stamp(0.0) - self.publish_lead_time:
                 break
@@ -223,7 +249,11 @@ class LiveMotion:
             self._next = frame.time + self.filter.settings.dt
             self._late = frame.time + self._shift - frame.reference
             self.state.ask(self._stamp(frame.time), frame.q, frame.v)
-            commands.append(Command.of(self._stamp(frame.time), frame, self.filter.settings.dt, self.state.drawn))
+            commands.append(
+                Command.of(
+                    self._stamp(frame.time), frame, self.filter.settings.dt, self.state.drawn
+                )
+            )
         return commands
 
     def _tick(self) -> Frame | None:
@@ -254,4 +284,8 @@ class LiveMotion:
             return LiveFilterStatus.RELAXED, RUNGS[self._rung].replace("_", " ")
         if not self.engaged:
             return LiveFilterStatus.HOLDING, ""
-        return (LiveFilterStatus.REFERENCE_ENDED if now > self.reference.end + PATIENCE else LiveFilterStatus.FOLLOWING), ""
+        return (
+            LiveFilterStatus.REFERENCE_ENDED
+            if now > self.reference.end + PATIENCE
+            else LiveFilterStatus.FOLLOWING
+        ), ""

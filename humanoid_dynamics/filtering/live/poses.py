@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Teleoperation along with the world: poses in as they come, consistent motion out at an even rate."""
 
 from __future__ import annotations
@@ -140,8 +141,13 @@ class LivePoses:
                 tele.v = self.state.draw(tele.v, tele.dt)
             frame = tele.step(at, start)
             self.state.ask(at + self.publish_lead_time, frame.q, frame.v)
-            self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
-            commands.append(Command.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn))
+            self._last, self.streams = (
+                frame,
+                {name: stream.status for name, stream in frame.streams.items()},
+            )
+            commands.append(
+                Command.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn)
+            )
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
         return commands
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a robot as a filter that runs along uses it: fresh, or told to be missing.
 
 What the filter sends is followed by the robot a little later.  Would each tick begin just where the robot is, nothing would ever call it
@@ -32,7 +33,9 @@ class LiveState:
         drawn: (nv,) by how much the velocity was changed at the last ``draw``; zero where it was not.
     """
 
-    def __init__(self, robot: RobotModel, troubles: Troubles, timeout: float, *, used: bool) -> None:
+    def __init__(
+        self, robot: RobotModel, troubles: Troubles, timeout: float, *, used: bool
+    ) -> None:
         """Prepare.
 
         Args:
@@ -53,9 +56,13 @@ class LiveState:
         self.measured.forget()
         self._asked.clear()
 
-    def observe_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float) -> None:
+    def observe_joints(
+        self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float
+    ) -> None:
         """Take a joint state, see ``MeasuredState.put_joints``; nothing raises."""
-        if self._is_fresh(stamp, now) and not self.measured.put_joints(names, positions, velocities, stamp):
+        if self._is_fresh(stamp, now) and not self.measured.put_joints(
+            names, positions, velocities, stamp
+        ):
             self._troubles.put(LiveFilterStatus.STATE_REFUSED, self.measured.fault, now)
 
     def observe_base(self, pose: Vector, twist: Vector, stamp: float, now: float) -> None:
@@ -68,7 +75,10 @@ class LiveState:
         self.drawn = self._still
         if not self._used:
             return None
-        measured, at = (self.measured.q, self.measured.v), min(self.measured.joints_at, self.measured.base_at)
+        measured, at = (
+            (self.measured.q, self.measured.v),
+            min(self.measured.joints_at, self.measured.base_at),
+        )
         while len(self._asked) > 1 and self._asked[1][0] <= at:
             self._asked.popleft()
         if self._asked:
@@ -120,5 +130,7 @@ class LiveState:
     def _is_fresh(self, stamp: float, now: float) -> bool:
         if abs(stamp - now) <= self._timeout:
             return True
-        self._troubles.put(LiveFilterStatus.STATE_REFUSED, f"a state is stamped {stamp - now:+.2f} s from now", now)
+        self._troubles.put(
+            LiveFilterStatus.STATE_REFUSED, f"a state is stamped {stamp - now:+.2f} s from now", now
+        )
         return False

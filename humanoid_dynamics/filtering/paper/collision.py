@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The jump of velocities when soles come down: part one of the contact procedure [DF, sec. 3.4].
 
 Only corners that come down faster than a centimetre per second collide; slower ones are left to stabilisation.  Impulses obey the same
@@ -47,7 +48,10 @@ def find_speed(instant: Instant) -> float:
     Args:
         instant: The instant.
     """
-    return max((-float(sole.rise[list(sole.touching)].min()) for sole in instant.soles if sole.touching), default=0.0)
+    return max(
+        (-float(sole.rise[list(sole.touching)].min()) for sole in instant.soles if sole.touching),
+        default=0.0,
+    )
 
 
 def solve_collision(instant: Instant) -> Jump:
@@ -89,7 +93,9 @@ def _stop(U: Matrix, K: Matrix, v: Vector) -> tuple[Vector, Vector]:
     return v + lapack.dtrtrs(U, X.dot(impulses))[0], impulses
 
 
-def _demote(rows: Rows, impulses: Vector, soles: Sequence[Sole], held: tuple[Held, ...]) -> tuple[Held, ...]:
+def _demote(
+    rows: Rows, impulses: Vector, soles: Sequence[Sole], held: tuple[Held, ...]
+) -> tuple[Held, ...]:
     least = -PULL * float(np.abs(impulses).max(initial=0.0))
     keep = []
     for sole, corners, w in zip(soles, held, rows.wrenches(impulses, soles), strict=True):
@@ -97,7 +103,12 @@ def _demote(rows: Rows, impulses: Vector, soles: Sequence[Sole], held: tuple[Hel
             keep.append(corners)
             continue
         cop = np.array([-w[4], w[3]]) / w[2] if w[2] > 0.0 else np.zeros(2)
-        keep.append(tuple(corners[k] for k in stay_held(sole.corners[list(corners), :2], float(w[2]), cop, least)))
+        keep.append(
+            tuple(
+                corners[k]
+                for k in stay_held(sole.corners[list(corners), :2], float(w[2]), cop, least)
+            )
+        )
     return tuple(keep)
 
 
@@ -115,7 +126,9 @@ def _sinks(instant: Instant, held: tuple[Held, ...], v: Vector) -> bool:
 
 def _stop_by_law(U: Matrix, instant: Instant, held: tuple[Held, ...]) -> Vector:
     """Return the velocity after the impulses, inside all friction pyramids, that leave least kinetic energy."""
-    pushes = [sole.J.T.dot(sole.push(corners)) for sole, corners in zip(instant.soles, held, strict=True)]
+    pushes = [
+        sole.J.T.dot(sole.push(corners)) for sole, corners in zip(instant.soles, held, strict=True)
+    ]
     loops = instant.J_loops.T
     X = lapack.dtrtrs(U, np.hstack((*pushes, loops, -loops)), trans=1)[0]
     share, _ = nnls(X, -U.dot(instant.v))

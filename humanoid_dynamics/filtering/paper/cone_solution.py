@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact forces inside their friction pyramids, by non-negative least squares: an extension beyond the paper.
 
 Corner forces are shares, never negative, of the edges of the pyramids.  ``redistribute`` asks whether such forces can carry a motion that
@@ -21,7 +22,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 SAME_FORCE = 1e-8  # share of the weight
 RANK = 1e-9
-REFINEMENTS = 3  # of the acceleration, which the damping of the base rows leaves off by a share of 1e-9
+REFINEMENTS = (
+    3  # of the acceleration, which the damping of the base rows leaves off by a share of 1e-9
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,9 @@ class ConeSolution:
     left: float
 
 
-def redistribute(instant: Instant, held: Sequence[Held], a: Vector, driven: Indices) -> ConeSolution | None:
+def redistribute(
+    instant: Instant, held: Sequence[Held], a: Vector, driven: Indices
+) -> ConeSolution | None:
     """Find other forces for the same motion, each inside its pyramid.
 
     Args:
@@ -59,7 +64,13 @@ def redistribute(instant: Instant, held: Sequence[Held], a: Vector, driven: Indi
     return pushes.finish(a, share, left / instant.weight)
 
 
-def solve_in_cones(instant: Instant, held: Sequence[Held], wanted: Vector, driven: Indices, given: Vector | None = None) -> ConeSolution:
+def solve_in_cones(
+    instant: Instant,
+    held: Sequence[Held],
+    wanted: Vector,
+    driven: Indices,
+    given: Vector | None = None,
+) -> ConeSolution:
     """Find the acceleration nearest to the wanted one that corner forces inside their pyramids can carry.
 
     Args:
@@ -97,7 +108,9 @@ class _Pushes:
     def __init__(self, instant: Instant, held: Sequence[Held], driven: Indices) -> None:
         self._instant, self._held, self._driven = instant, held, driven
         self.others = np.setdiff1d(np.arange(len(instant.h)), driven)
-        self._wrenches = [sole.push(corners) for sole, corners in zip(instant.soles, held, strict=True)]
+        self._wrenches = [
+            sole.push(corners) for sole, corners in zip(instant.soles, held, strict=True)
+        ]
         columns = [sole.J.T.dot(W) for sole, W in zip(instant.soles, self._wrenches, strict=True)]
         loops = instant.J_loops.T * instant.unit_loops
         self._columns = np.hstack((*columns, loops, -loops))
@@ -112,7 +125,9 @@ class _Pushes:
             start += W.shape[1]
         both = share[start:].reshape(2, -1)
         tau = (instant.M.dot(a) + instant.h - self._columns.dot(share))[self._driven]
-        return ConeSolution(Solution(a, instant.unit_loops * (both[0] - both[1]), tau), wrenches, left)
+        return ConeSolution(
+            Solution(a, instant.unit_loops * (both[0] - both[1]), tau), wrenches, left
+        )
 
 
 def _move(J: Matrix, gamma: Vector, wanted: Vector) -> tuple[Vector, Matrix]:

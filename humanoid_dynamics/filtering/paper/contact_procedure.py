@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold all that touches, look at the forces, let go of what would pull or tip, and solve again: at most four times [DF, sec. 3.4].
 
 Completed in three points.  Before a sole is let go another distribution of the same forces is looked for, in which nothing pulls
@@ -14,10 +15,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.filtering.paper.cone_solution import ConeSolution, redistribute, solve_in_cones
+from humanoid_dynamics.filtering.paper.cone_solution import (
+    ConeSolution,
+    redistribute,
+    solve_in_cones,
+)
 from humanoid_dynamics.filtering.paper.contacts import Held, Sole
 from humanoid_dynamics.filtering.paper.rows import Instant, Rows, stack_rows
-from humanoid_dynamics.filtering.paper.solution import Balance, Solution, StructuredSolution, solve_literally
+from humanoid_dynamics.filtering.paper.solution import (
+    Balance,
+    Solution,
+    StructuredSolution,
+    solve_literally,
+)
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -79,8 +89,12 @@ class ContactProcedure:
         if self._style.contacts == "cones":
             return _as_settled(solve_in_cones(instant, held, wanted, self._driven), held, 1)
         settled = self._let_go(instant, held, wanted)
-        if self._style.friction == "cones" and any(_slips(sole, w) for sole, w in zip(instant.soles, settled.wrenches, strict=True)):
-            settled = _as_settled(solve_in_cones(instant, held, wanted, self._driven), held, settled.solves)
+        if self._style.friction == "cones" and any(
+            _slips(sole, w) for sole, w in zip(instant.soles, settled.wrenches, strict=True)
+        ):
+            settled = _as_settled(
+                solve_in_cones(instant, held, wanted, self._driven), held, settled.solves
+            )
         if self._style.torques == "kept" and (np.abs(settled.solution.tau) > self._limit).any():
             settled = self._saturate(instant, settled, wanted)
         return settled
@@ -135,19 +149,28 @@ class ContactProcedure:
             others = np.setdiff1d(np.arange(self._nv), free)
             cone = solve_in_cones(instant, held, wanted, free, given[others])
             tau[~fixed] = cone.solution.tau
-            best = replace(_as_settled(cone, held, settled.solves), solution=replace(cone.solution, tau=np.array(tau)))
+            best = replace(
+                _as_settled(cone, held, settled.solves),
+                solution=replace(cone.solution, tau=np.array(tau)),
+            )
             if not (np.abs(tau) > limit * (1.0 + 1e-9)).any():
                 break
         return best
 
 
-def _take(instant: Instant, rows: Rows, solution: Solution, held: tuple[Held, ...], solves: int) -> Settled:
+def _take(
+    instant: Instant, rows: Rows, solution: Solution, held: tuple[Held, ...], solves: int
+) -> Settled:
     loops = solution.lam[: len(instant.gamma_loops)]
-    return Settled(solution, loops, rows.wrenches(solution.lam, instant.soles), held, solves, "held")
+    return Settled(
+        solution, loops, rows.wrenches(solution.lam, instant.soles), held, solves, "held"
+    )
 
 
 def _as_settled(cone: ConeSolution, held: tuple[Held, ...], solves: int) -> Settled:
-    return Settled(cone.solution, cone.solution.lam, cone.wrenches, held, solves, "cones", cone.left)
+    return Settled(
+        cone.solution, cone.solution.lam, cone.wrenches, held, solves, "cones", cone.left
+    )
 
 
 def _demote(instant: Instant, wrenches: Matrix, held: tuple[Held, ...]) -> tuple[Held, ...]:
@@ -155,24 +178,32 @@ def _demote(instant: Instant, wrenches: Matrix, held: tuple[Held, ...]) -> tuple
     least = -PULL * instant.weight
     keep = []
     for sole, corners, w in zip(instant.soles, held, wrenches.tolist(), strict=True):
-        if not corners or (len(corners) > 2 and w[2] > -least and _is_inside(sole, -w[4] / w[2], w[3] / w[2])):
+        if not corners or (
+            len(corners) > 2 and w[2] > -least and _is_inside(sole, -w[4] / w[2], w[3] / w[2])
+        ):
             keep.append(corners)
             continue
         cop = np.array([-w[4], w[3]]) / w[2] if w[2] > 0.0 else np.zeros(2)
-        keep.append(tuple(corners[k] for k in stay_held(sole.corners[list(corners), :2], w[2], cop, least)))
+        keep.append(
+            tuple(corners[k] for k in stay_held(sole.corners[list(corners), :2], w[2], cop, least))
+        )
     return tuple(keep)
 
 
 def _is_inside(sole: Sole, x: float, y: float) -> bool:
     """Return whether the centre of pressure lies inside a face, all of whose corners count."""
-    return bool((sole.A[:, 0] * x + sole.A[:, 1] * y <= sole.b + 1e-9).all()) if len(sole.A) else False
+    return (
+        bool((sole.A[:, 0] * x + sole.A[:, 1] * y <= sole.b + 1e-9).all()) if len(sole.A) else False
+    )
 
 
 def _slips(sole: Sole, w: Vector) -> bool:
     return bool(np.hypot(w[0], w[1]) > sole.surface.friction * max(w[2], 0.0) + 1e-9)
 
 
-def _rises(soles: Sequence[Sole], held: tuple[Held, ...], keep: tuple[Held, ...], wanted: Vector) -> bool:
+def _rises(
+    soles: Sequence[Sole], held: tuple[Held, ...], keep: tuple[Held, ...], wanted: Vector
+) -> bool:
     """Return whether a corner that is let go is wanted to leave the ground."""
     for sole, before, after in zip(soles, held, keep, strict=True):
         gone = [k for k in before if k not in after]

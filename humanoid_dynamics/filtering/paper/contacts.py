@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles near the ground: which corners touch, and the rows of a face, an edge or a corner that is held [DF, sec. 3.4]."""
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from humanoid_dynamics.spatial.wrench import cross
 ENTER, LEAVE = 2e-3, 4e-3  # gap at which a corner begins and ceases to touch [m]
 MEETS = 2e-4  # a corner above the ground begins to touch where it would be lower than this after one step [m]
 SEPARATING = 5e-3  # a corner that rises faster does not touch [m/s]
-DRIFT_RATE, DRIFT_SPRING = 20.0, 100.0  # 1/s and 1/s²: how what is held comes back to rest on the ground
+DRIFT_RATE, DRIFT_SPRING = (
+    20.0,
+    100.0,
+)  # 1/s and 1/s²: how what is held comes back to rest on the ground
 MOMENT_ARM = 0.1  # half a foot: what makes moments comparable with forces [m]
 
 Held = tuple[int, ...]
@@ -95,7 +99,9 @@ class Sole:
         """
         V = self.J.dot(kinematics.v)
         self.spin = V[3:]
-        drift = pin.getFrameClassicalAcceleration(kinematics.model, kinematics.data, self.surface.frame, _AXES)
+        drift = pin.getFrameClassicalAcceleration(
+            kinematics.model, kinematics.data, self.surface.frame, _AXES
+        )
         self.drift = drift.vector + kinematics.lift_W
         turn = cross(self.normal, self.spin)  # n . (v + w x r) = n . v + (n x w) . r
         self.rise = self.arms.dot(turn) + float(self.normal.dot(V[:3]))
@@ -103,13 +109,21 @@ class Sole:
     def _settle(self, *, may_touch: bool) -> None:
         touching = []
         for k, (gap, rise) in enumerate(zip(self.gap.tolist(), self.rise.tolist(), strict=True)):
-            returning = DRIFT_RATE / 2.0 * max(-gap, 0.0)  # what went in comes out at this rate, and goes on touching
+            returning = (
+                DRIFT_RATE / 2.0 * max(-gap, 0.0)
+            )  # what went in comes out at this rate, and goes on touching
             held = k in self.touching
-            near = gap < (LEAVE if held else ENTER) and rise <= SEPARATING + returning and (held or gap + rise * self.dt < MEETS)
+            near = (
+                gap < (LEAVE if held else ENTER)
+                and rise <= SEPARATING + returning
+                and (held or gap + rise * self.dt < MEETS)
+            )
             if near and (may_touch or rise < -SEPARATING):
                 touching.append(k)
         self.touching = tuple(touching)
-        off = float(self.gap[0]) - float(self.arms[0].dot(self.normal))  # of the origin of the sole from the ground
+        off = float(self.gap[0]) - float(
+            self.arms[0].dot(self.normal)
+        )  # of the origin of the sole from the ground
         self.sunk = np.concatenate((self.normal * off, cross(self.normal, self.R[:, 2])))
 
     def hold(self, held: Held) -> tuple[Matrix, Vector]:
@@ -125,13 +139,26 @@ class Sole:
         gamma = self.drift + DRIFT_SPRING * self.sunk
         if len(held) > 2:
             return _FACE, gamma
-        arm = self.arms[held[0]] if len(held) == 1 else 0.5 * (self.arms[held[0]] + self.arms[held[1]])
+        arm = (
+            self.arms[held[0]]
+            if len(held) == 1
+            else 0.5 * (self.arms[held[0]] + self.arms[held[1]])
+        )
         T = np.zeros((3 if len(held) == 1 else 5, 6))
         T[:3, :3] = _FACE[:3, :3]
-        T[0, 4], T[0, 5], T[1, 3], T[1, 5], T[2, 3], T[2, 4] = arm[2], -arm[1], -arm[2], arm[0], arm[1], -arm[0]
+        T[0, 4], T[0, 5], T[1, 3], T[1, 5], T[2, 3], T[2, 4] = (
+            arm[2],
+            -arm[1],
+            -arm[2],
+            arm[0],
+            arm[1],
+            -arm[0],
+        )
         if len(held) == 2:
             along = self.arms[held[1]] - self.arms[held[0]]
-            up = self.R[:, 2]  # of the sole, so that the centre of pressure stays on the edge exactly
+            up = self.R[
+                :, 2
+            ]  # of the sole, so that the centre of pressure stays on the edge exactly
             T[3, 3:], T[4, 3:] = up, cross(up, along / np.sqrt(along.dot(along)))
         gamma = T.dot(gamma)
         gamma[:3] += cross(self.spin, cross(self.spin, arm))
@@ -147,8 +174,12 @@ class Sole:
             (k,) [m/s²].
         """
         A = self.J.dot(a) + self.drift
-        inward = self.spin * float(self.spin.dot(self.normal)) - self.normal * float(self.spin.dot(self.spin))
-        return np.asarray(self.arms.dot(cross(self.normal, A[3:]) + inward) + float(self.normal.dot(A[:3])))
+        inward = self.spin * float(self.spin.dot(self.normal)) - self.normal * float(
+            self.spin.dot(self.spin)
+        )
+        return np.asarray(
+            self.arms.dot(cross(self.normal, A[3:]) + inward) + float(self.normal.dot(A[:3]))
+        )
 
     def seen_from_sole(self, F_W: Vector) -> Vector:
         """Return a wrench about the origin of the sole in its own axes.
@@ -191,10 +222,22 @@ def build_soles(robot: RobotModel, names: tuple[str, ...], dt: float) -> tuple[S
     for name in names:
         surface = robot.surface(name)
         count = len(surface.vertices)
-        A, b = half_planes(surface.vertices[:, :2]) if count > 2 else (np.zeros((0, 2)), np.zeros(0))
+        A, b = (
+            half_planes(surface.vertices[:, :2]) if count > 2 else (np.zeros((0, 2)), np.zeros(0))
+        )
         still, far = np.zeros(count), np.full(count, np.inf)
         arms, up = np.array(surface.vertices), np.array([0.0, 0.0, 1.0])
-        placed = (np.eye(3), np.zeros((6, robot.nv)), np.zeros(6), np.zeros(3), arms, far, up, still, np.zeros(6))
+        placed = (
+            np.eye(3),
+            np.zeros((6, robot.nv)),
+            np.zeros(6),
+            np.zeros(3),
+            arms,
+            far,
+            up,
+            still,
+            np.zeros(6),
+        )
         sole = Sole(surface, arms, build_generators(surface), A, b, *placed, dt)
         soles.append(sole)
     return tuple(soles)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The experiments of the paper, each with its bounds: walk, kick, slopes, turn, pushes, squat [DF, sec. 5, fig. 7-11]."""
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ HURRY = 2.0  # times as fast
 LOWERED = 0.03  # m; uphill the knees would be straight otherwise
 TURN = 30.0  # degrees
 LET_GO = 1.0  # s
-PUSHES = {"60 N forward": (60.0, 0.0), "60 N back": (-60.0, 0.0), "60 N to the left": (0.0, 60.0), "100 N forward": (100.0, 0.0)}
+PUSHES = {
+    "60 N forward": (60.0, 0.0),
+    "60 N back": (-60.0, 0.0),
+    "60 N to the left": (0.0, 60.0),
+    "100 N forward": (100.0, 0.0),
+}
 PUSH_AT, PUSH_FOR, PUSH_UNTIL = 0.3, 0.1, 4.0  # s
 CONTROL = "100 N forward, forces not looked at"
 Watch = Callable[[float], None]
@@ -89,16 +95,23 @@ def run_walk_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
     """
     clip = _walk(robot)
     _tell(watch, 0.5)
-    fast = warp_time(clip.change(v=None, a=None), [0.0, clip.duration], [0.0, clip.duration / HURRY])
+    fast = warp_time(
+        clip.change(v=None, a=None), [0.0, clip.duration], [0.0, clip.duration / HURRY]
+    )
     hurried = hold_ends(differentiate(fast), HOLD)
-    runs = {"walk": run_paper_filter(robot, clip), "hurried (control)": run_paper_filter(robot, hurried)}
+    runs = {
+        "walk": run_paper_filter(robot, clip),
+        "hurried (control)": run_paper_filter(robot, hurried),
+    }
     _tell(watch, 1.0)
     run = runs["walk"]
     checks = (
         *_basic("walk", run, clip.duration),
         Check("walk", "joint error [deg]", float(np.rad2deg(run.joint_rms)), "<=", 8.0),
         Check("walk", "lag [frames]", float(find_lag(run)), "<=", 3.0),
-        Check("hurried (control)", "finished", float(runs["hurried (control)"].finished), "<=", 0.0),
+        Check(
+            "hurried (control)", "finished", float(runs["hurried (control)"].finished), "<=", 0.0
+        ),
     )
     return FilterExperiment("walk", "walking on level ground", runs, checks)
 
@@ -168,11 +181,16 @@ def run_turn_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
     """
     clip = _walk(robot)
     _tell(watch, 0.6)
-    turned = turn_heading(clip.change(v=None, a=None), float(np.deg2rad(TURN)), 0.3 * clip.duration, 1.0)
+    turned = turn_heading(
+        clip.change(v=None, a=None), float(np.deg2rad(TURN)), 0.3 * clip.duration, 1.0
+    )
     run = run_paper_filter(robot, differentiate(turned))
     _tell(watch, 1.0)
     miss = abs(_heading(run.frames[-1].q) - _heading(run.frames[0].q) - np.deg2rad(TURN))
-    checks = (*_basic("turn", run, clip.duration), Check("turn", "heading at the end, error [deg]", float(np.rad2deg(miss)), "<=", 3.0))
+    checks = (
+        *_basic("turn", run, clip.duration),
+        Check("turn", "heading at the end, error [deg]", float(np.rad2deg(miss)), "<=", 3.0),
+    )
     return FilterExperiment("turn", f"a turn by {TURN:g} degrees", {"turn": run}, checks)
 
 
@@ -194,14 +212,22 @@ def run_push_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
         checks += [
             *_basic(name, run, PUSH_UNTIL),
             Check(name, "joint error at the end [rad]", float(run.joint_error[-1]), "<=", 1e-3),
-            Check(name, "largest joint error [rad]", float(run.joint_error.max()), "<=", 1e-3 if low else 0.05),
+            Check(
+                name,
+                "largest joint error [rad]",
+                float(run.joint_error.max()),
+                "<=",
+                1e-3 if low else 0.05,
+            ),
         ]
         _tell(watch, len(runs) / (len(PUSHES) + 1))
     control = runs[CONTROL] = _push(robot, PUSHES["100 N forward"], PaperStyle(unilateral=False))
     worst = min(frame.certificate.cop_margin for frame in control.frames)
     checks.append(Check(CONTROL, "centre of pressure inside [m]", worst, "<=", -1e-3))
     _tell(watch, 1.0)
-    return FilterExperiment("push", "standing, pushed at the chest for a tenth of a second", runs, tuple(checks))
+    return FilterExperiment(
+        "push", "standing, pushed at the chest for a tenth of a second", runs, tuple(checks)
+    )
 
 
 def run_squat_experiment(robot: RobotModel, watch: Watch | None = None) -> FilterExperiment:
@@ -221,7 +247,13 @@ def run_squat_experiment(robot: RobotModel, watch: Watch | None = None) -> Filte
     checks = (
         *_basic("squat", run, clip.duration),
         Check("squat", "largest joint error [rad]", float(run.joint_error.max()), "<=", 5e-3),
-        Check("squat", "share of frames on both faces", run.share(lambda f: f.states == ("face", "face")), ">=", 1.0),
+        Check(
+            "squat",
+            "share of frames on both faces",
+            run.share(lambda f: f.states == ("face", "face")),
+            ">=",
+            1.0,
+        ),
     )
     return FilterExperiment("squat", "squatting at half a hertz", {"squat": run}, checks)
 
@@ -239,18 +271,39 @@ def run_rope_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
     del robot
     figure = build_rope_figure(PaperStyle().dt)
     _tell(watch, 0.4)
-    runs = {"pull-up": run_rope_figure(figure), "one hand lets go": run_rope_figure(figure, let_go=LET_GO)}
+    runs = {
+        "pull-up": run_rope_figure(figure),
+        "one hand lets go": run_rope_figure(figure, let_go=LET_GO),
+    }
     _tell(watch, 1.0)
     run, loose = runs["pull-up"], runs["one hand lets go"]
     weight = run.robot.mass * 9.81
     checks = (
         Check("pull-up", "joint error [deg]", float(np.rad2deg(run.joint_rms)), "<=", 1.0),
-        Check("pull-up", "hands off their ropes, acceleration [m/s²]", _worst(run, "constraint", 1.0), "<=", 1e-8),
+        Check(
+            "pull-up",
+            "hands off their ropes, acceleration [m/s²]",
+            _worst(run, "constraint", 1.0),
+            "<=",
+            1e-8,
+        ),
         *(
-            Check(name, "equation of motion, largest miss as a share of the weight", _worst(one, "residual", 1.0) / weight, "<=", 1e-8)
+            Check(
+                name,
+                "equation of motion, largest miss as a share of the weight",
+                _worst(one, "residual", 1.0) / weight,
+                "<=",
+                1e-8,
+            )
             for name, one in runs.items()
         ),
-        Check("one hand lets go", "velocity jump when it does, over the largest of the steps before", _jump(loose, LET_GO), "<=", 1.0),
+        Check(
+            "one hand lets go",
+            "velocity jump when it does, over the largest of the steps before",
+            _jump(loose, LET_GO),
+            "<=",
+            1.0,
+        ),
     )
     return FilterExperiment("rope", "pulling up on two ropes", runs, checks)
 
@@ -278,11 +331,20 @@ EXPERIMENTS: Mapping[str, Callable[[RobotModel, Watch | None], FilterExperiment]
 
 def _walk(robot: RobotModel) -> Clip:
     """Return a walk at the step of the filter, that stands still at both ends."""
-    return hold_ends(plan_walk(robot, WalkStyle(rate=1.0 / PaperStyle().dt)).clip.change(contacts={}), HOLD)
+    return hold_ends(
+        plan_walk(robot, WalkStyle(rate=1.0 / PaperStyle().dt)).clip.change(contacts={}), HOLD
+    )
 
 
 def _push(robot: RobotModel, force: tuple[float, float], style: PaperStyle) -> PaperRun:
-    point = next((robot.control_points[name] for name in ("chest", "torso", "pelvis") if name in robot.control_points), None)
+    point = next(
+        (
+            robot.control_points[name]
+            for name in ("chest", "torso", "pelvis")
+            if name in robot.control_points
+        ),
+        None,
+    )
     link = robot.links[0] if point is None else point.link
 
     def push(tool: PaperFilter, row: int) -> None:
@@ -291,7 +353,14 @@ def _push(robot: RobotModel, force: tuple[float, float], style: PaperStyle) -> P
 
     times = np.arange(round(PUSH_UNTIL / style.dt) + 1, dtype=np.float64) * style.dt
     still = np.zeros((len(times), robot.nv))
-    clip = Clip(robot, times, np.tile(robot.posture, (len(times), 1)), still, still, origin=f"{robot.name} standing")
+    clip = Clip(
+        robot,
+        times,
+        np.tile(robot.posture, (len(times), 1)),
+        still,
+        still,
+        origin=f"{robot.name} standing",
+    )
     return run_paper_filter(robot, clip, style, between=push)
 
 
@@ -300,13 +369,39 @@ def _basic(name: str, run: PaperRun, seconds: float) -> tuple[Check, ...]:
     facts = summarise(run)
     weight = run.robot.mass * 9.81
     return (
-        Check(name, "finished", float(run.finished and run.frames[-1].time >= seconds - 0.01), ">=", 1.0),
-        Check(name, "equation of motion, largest miss as a share of the weight", _worst(run, "residual", 1.0) / weight, "<=", 1e-8),
-        Check(name, "least normal force as a share of the weight", -_worst(run, "normal_margin", -1.0) / weight, ">=", -1e-6),
-        Check(name, "centre of pressure inside, least [m]", -_worst(run, "cop_margin", -1.0), ">=", -1e-6),
+        Check(
+            name,
+            "finished",
+            float(run.finished and run.frames[-1].time >= seconds - 0.01),
+            ">=",
+            1.0,
+        ),
+        Check(
+            name,
+            "equation of motion, largest miss as a share of the weight",
+            _worst(run, "residual", 1.0) / weight,
+            "<=",
+            1e-8,
+        ),
+        Check(
+            name,
+            "least normal force as a share of the weight",
+            -_worst(run, "normal_margin", -1.0) / weight,
+            ">=",
+            -1e-6,
+        ),
+        Check(
+            name,
+            "centre of pressure inside, least [m]",
+            -_worst(run, "cop_margin", -1.0),
+            ">=",
+            -1e-6,
+        ),
         Check(name, "depth in the ground [m]", _worst(run, "depth", 1.0), "<=", 2e-3),
         Check(name, "systems solved in a frame", _worst(run, "solves", 1.0), "<=", 4.0),
-        Check(name, "milliseconds per frame", float(str(facts["milliseconds_per_frame"])), "<=", 10.0),
+        Check(
+            name, "milliseconds per frame", float(str(facts["milliseconds_per_frame"])), "<=", 10.0
+        ),
     )
 
 
@@ -316,8 +411,16 @@ def _worst(run: PaperRun, what: str, sign: float) -> float:
 
 def _tilt_check(name: str, run: PaperRun, angle: float) -> Check:
     """Return how far the forces of standing faces lean from the normal of the slope, in the mean, against the friction cone."""
-    lean = [np.hypot(w[0], w[1]) / w[2] for frame in run.frames for w in frame.wrenches if w[2] > 1.0]
-    return Check(name, "mean friction force over normal force", float(np.mean(lean)), "<=", float(np.tan(abs(angle)) + 0.1))
+    lean = [
+        np.hypot(w[0], w[1]) / w[2] for frame in run.frames for w in frame.wrenches if w[2] > 1.0
+    ]
+    return Check(
+        name,
+        "mean friction force over normal force",
+        float(np.mean(lean)),
+        "<=",
+        float(np.tan(abs(angle)) + 0.1),
+    )
 
 
 def _heading(q: Vector) -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desired accelerations: feedback of all joints, then of a point of the upper body [DF, eq. 3-6]."""
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-POINTS = ("neck", "head", "chest", "torso", "pelvis")  # where the point is looked for, in this order
+POINTS = (
+    "neck",
+    "head",
+    "chest",
+    "torso",
+    "pelvis",
+)  # where the point is looked for, in this order
 SOFT = 1e-12  # share of the mean of the diagonal that bounds the pseudo-inverse
 _AXES = pin.LOCAL_WORLD_ALIGNED
 
@@ -120,7 +127,13 @@ class ControlPoint:
         self._model, self._data, self._gains = robot.model, robot.data(), gains
         self.name, self.frame = find_point(robot, name)
 
-    def correct(self, kinematics: Kinematics, weight: Matrix, wanted: Vector, reference: tuple[Vector, Vector, Vector]) -> Vector:
+    def correct(
+        self,
+        kinematics: Kinematics,
+        weight: Matrix,
+        wanted: Vector,
+        reference: tuple[Vector, Vector, Vector],
+    ) -> Vector:
         """Return J_P# (r_wanted - J_P a_wanted - dJ_P v), and how the point is off.
 
         Args:
@@ -134,8 +147,12 @@ class ControlPoint:
         """
         model, data, frame = kinematics.model, kinematics.data, self.frame
         J = pin.getFrameJacobian(model, data, frame, _AXES)
-        drift = pin.getFrameClassicalAcceleration(model, data, frame, _AXES).vector + kinematics.lift_W
-        missing = self._want(pin.updateFramePlacement(model, data, frame), J.dot(kinematics.v), reference)
+        drift = (
+            pin.getFrameClassicalAcceleration(model, data, frame, _AXES).vector + kinematics.lift_W
+        )
+        missing = self._want(
+            pin.updateFramePlacement(model, data, frame), J.dot(kinematics.v), reference
+        )
         missing -= J.dot(wanted)
         missing -= drift
         X = lapack.dposv(weight, J.T)[1]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dynamics filter of the paper: prepared once, asked tick by tick [DF, sec. 4].
 
 Feedback gives a wanted acceleration; of all motions that the equation of motion allows the nearest is taken; it is integrated.  The answer
@@ -23,7 +24,12 @@ from humanoid_dynamics.filtering.paper.collision import COLLIDES, find_speed, so
 from humanoid_dynamics.filtering.paper.contact_procedure import ContactProcedure, Settled
 from humanoid_dynamics.filtering.paper.contacts import DRIFT_RATE, MOMENT_ARM, Held, build_soles
 from humanoid_dynamics.filtering.paper.feedback import ControlPoint, JointFeedback, PaperReference
-from humanoid_dynamics.filtering.paper.frame import PaperCertificate, PaperFilterStatus, PaperFrame, least_margins
+from humanoid_dynamics.filtering.paper.frame import (
+    PaperCertificate,
+    PaperFilterStatus,
+    PaperFrame,
+    least_margins,
+)
 from humanoid_dynamics.filtering.paper.ground import Ground, Slope
 from humanoid_dynamics.filtering.paper.quick_tick import Costs, Quick, QuickTick, is_known
 from humanoid_dynamics.filtering.paper.rows import Instant
@@ -81,7 +87,9 @@ class PaperFilter:
         state = (state or State.at_rest(robot)).check(robot)
         self.mechanism = Mechanism(robot, ConstraintSet.of(robot))
         self._ground = ground or Slope()
-        self._soles = build_soles(robot, tuple(robot.stance if surfaces is None else surfaces), self.style.dt)
+        self._soles = build_soles(
+            robot, tuple(robot.stance if surfaces is None else surfaces), self.style.dt
+        )
         self._planes = [(sole.A, sole.b) for sole in self._soles]
         self._surfaces = [sole.surface for sole in self._soles]
         self._driven = robot.actuated_v
@@ -89,7 +97,11 @@ class PaperFilter:
         self._limit = np.where(limit > 0.0, limit, np.inf)
         self._procedure = ContactProcedure(robot.nv, self._driven, self._limit, self.style)
         self._feedback = JointFeedback(robot, self.style.gains)
-        self._point = ControlPoint(robot, self.style.gains, self.style.point) if self.style.gains.share > 0.0 else None
+        self._point = (
+            ControlPoint(robot, self.style.gains, self.style.point)
+            if self.style.gains.share > 0.0
+            else None
+        )
         self._weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
         self._mask = np.triu(np.ones((robot.nv, robot.nv))) - 0.5 * np.eye(robot.nv)
         self._no_rows = np.zeros((0, robot.nv))
@@ -107,7 +119,11 @@ class PaperFilter:
         """
         state.check(self.robot)
         self.q, self.v, self.time = np.array(state.q), np.array(state.v), 0.0
-        self._good: tuple[Vector, Vector, Vector] = (self.q, np.zeros(self.robot.nv), np.zeros(self.robot.nv))
+        self._good: tuple[Vector, Vector, Vector] = (
+            self.q,
+            np.zeros(self.robot.nv),
+            np.zeros(self.robot.nv),
+        )
         for sole in self._soles:
             sole.touching = ()
 
@@ -161,14 +177,18 @@ class PaperFilter:
         """
         wanted_motion, fault = self._read(reference)
         if self._quick is not None and not len(self.mechanism.constraints):
-            found = self._quick.ask(self.q, self.v, wanted_motion, reference.contacts, pushes=self._lasting())
+            found = self._quick.ask(
+                self.q, self.v, wanted_motion, reference.contacts, pushes=self._lasting()
+            )
             if found is not None:
                 return self._follow(found, fault)
         q, v = self.q, self.v
         instant, energy, held = self._observe(q, v, reference.contacts)
         wanted = self._feedback.want(q, instant.v, wanted_motion)
         if self._point is not None:
-            wanted += self._point.correct(self.mechanism.kinematics, self._weigh(instant), wanted, wanted_motion)
+            wanted += self._point.correct(
+                self.mechanism.kinematics, self._weigh(instant), wanted, wanted_motion
+            )
         settled = self._procedure.settle(instant, held, wanted)
         fault = self._advance(instant.v, settled.solution.a, fault)
         frame = PaperFrame(
@@ -182,7 +202,12 @@ class PaperFilter:
         """Prepare the compiled tick for what it knows."""
         style = self.style
         known = style.solver == "structured" and style.contacts == "procedure" and style.unilateral
-        if not known or not self._soles or not isinstance(self._ground, Slope) or not is_known(self.robot):
+        if (
+            not known
+            or not self._soles
+            or not isinstance(self._ground, Slope)
+            or not is_known(self.robot)
+        ):
             return None
         costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
         return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)
@@ -203,28 +228,48 @@ class PaperFilter:
         self.time += self.style.dt
         return frame
 
-    def _read(self, reference: PaperReference) -> tuple[tuple[Vector, Vector, Vector], PaperFilterStatus | None]:
+    def _read(
+        self, reference: PaperReference
+    ) -> tuple[tuple[Vector, Vector, Vector], PaperFilterStatus | None]:
         """Return configuration, velocity and acceleration that are wanted; the last good ones where these are none."""
         q, v, a = reference.q, reference.v, reference.a
         if v is None or a is None:
             estimate = self._differentiator.update(self.time + self.style.dt, q)
             self.delay = self._differentiator.delay
-            fault = PaperFilterStatus.INVALID_INPUT if estimate.status in {EstimateStatus.NOT_FINITE, EstimateStatus.NOT_UNIT} else None
+            fault = (
+                PaperFilterStatus.INVALID_INPUT
+                if estimate.status in {EstimateStatus.NOT_FINITE, EstimateStatus.NOT_UNIT}
+                else None
+            )
             return (np.array(estimate.q), np.array(estimate.v), np.array(estimate.a)), fault
         fits = len(q) == self.robot.nq and len(v) == len(a) == self.robot.nv
-        if not fits or not isfinite(q.dot(q) + v.dot(v) + a.dot(a)) or not pin.isNormalized(self.robot.model, q, UNIT):
-            return (self._good[0], np.zeros(self.robot.nv), np.zeros(self.robot.nv)), PaperFilterStatus.INVALID_INPUT
+        if (
+            not fits
+            or not isfinite(q.dot(q) + v.dot(v) + a.dot(a))
+            or not pin.isNormalized(self.robot.model, q, UNIT)
+        ):
+            return (
+                self._good[0],
+                np.zeros(self.robot.nv),
+                np.zeros(self.robot.nv),
+            ), PaperFilterStatus.INVALID_INPUT
         self._good = (q, v, a)
         return self._good, None
 
-    def _observe(self, q: Vector, v: Vector, flags: Mapping[str, bool] | None) -> tuple[Instant, float, tuple[Held, ...]]:
+    def _observe(
+        self, q: Vector, v: Vector, flags: Mapping[str, bool] | None
+    ) -> tuple[Instant, float, tuple[Held, ...]]:
         """Look at soles and loops, and let what comes down collide."""
         kinematics = self.mechanism.kinematics
         upper, h = kinematics.weigh(q, v)
         M = upper * self._mask
         M += M.T
         for sole in self._soles:
-            sole.look(kinematics, self._ground, may_touch=flags is None or flags.get(sole.surface.name, True))
+            sole.look(
+                kinematics,
+                self._ground,
+                may_touch=flags is None or flags.get(sole.surface.name, True),
+            )
         instant = self._gather(M, h, v)
         held = tuple(sole.touching for sole in self._soles)
         if not self.style.collisions or find_speed(instant) <= COLLIDES:
@@ -266,15 +311,21 @@ class PaperFilter:
         """Return the generalized force of all pushes that still last."""
         total = np.zeros(self.robot.nv)
         for frame, force, _ in self._pushes:
-            J = pin.getFrameJacobian(self.robot.model, self.mechanism.kinematics.data, frame, pin.LOCAL_WORLD_ALIGNED)
+            J = pin.getFrameJacobian(
+                self.robot.model, self.mechanism.kinematics.data, frame, pin.LOCAL_WORLD_ALIGNED
+            )
             total += J[:3].T.dot(force)
         return total
 
-    def _advance(self, v: Vector, a: Vector, fault: PaperFilterStatus | None) -> PaperFilterStatus | None:
+    def _advance(
+        self, v: Vector, a: Vector, fault: PaperFilterStatus | None
+    ) -> PaperFilterStatus | None:
         """Integrate, velocity first [DF, sec. 4]; loops are closed again."""
         dt = self.style.dt
         v_next = v + dt * a
-        if not (v_next.dot(v_next) < FASTEST**2 or float(np.abs(v_next).max()) < FASTEST):  # NaN too
+        if not (
+            v_next.dot(v_next) < FASTEST**2 or float(np.abs(v_next).max()) < FASTEST
+        ):  # NaN too
             self.v = np.zeros_like(v)
             return PaperFilterStatus.DIVERGED
         self.q, self.v = pin.integrate(self.robot.model, self.q, dt * v_next), v_next
@@ -283,7 +334,9 @@ class PaperFilter:
             self.q, self.v = closed.q, project_velocity(self.mechanism, closed.q, v_next)
         return fault
 
-    def _certify(self, instant: Instant, settled: Settled, energy: float, fault: PaperFilterStatus | None) -> PaperCertificate:
+    def _certify(
+        self, instant: Instant, settled: Settled, energy: float, fault: PaperFilterStatus | None
+    ) -> PaperCertificate:
         solution, loops = settled.solution, settled.loops
         force = instant.M.dot(solution.a) + instant.h
         force[self._driven] -= solution.tau
@@ -301,7 +354,18 @@ class PaperFilter:
         status = fault or _judge(friction, torque, max(settled.left, residual / self._weight))
         reason = "" if status is PaperFilterStatus.OK else status.description
         return PaperCertificate(
-            status, reason, residual, constraint, normal, inside, friction, torque, depth, energy, settled.solves, settled.way
+            status,
+            reason,
+            residual,
+            constraint,
+            normal,
+            inside,
+            friction,
+            torque,
+            depth,
+            energy,
+            settled.solves,
+            settled.way,
         )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one tick of the filter gives: motion, torques, contact wrenches, and how right they are."""
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ class PaperFilterStatus(StatusEnum):
     OK = "OK", "the equation of motion holds and every contact keeps its limits"
     SLIPPING = "SLIPPING", "a contact would need more friction than available"
     SATURATED = "SATURATED", "a motor would have to exceed its torque limit"
-    INFEASIBLE_CONTACT = "INFEASIBLE_CONTACT", "no contact forces produce a motion near the reference"
-    INVALID_INPUT = "INVALID_INPUT", "the reference held NaN, infinity or a quaternion not of unit length; the last good one is kept"
+    INFEASIBLE_CONTACT = (
+        "INFEASIBLE_CONTACT",
+        "no contact forces produce a motion near the reference",
+    )
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "the reference held NaN, infinity or a quaternion not of unit length; the last good one is kept",
+    )
     DIVERGED = "DIVERGED", "the motion is not finite or far too fast; the last good state is kept"
 
 
@@ -97,7 +104,10 @@ class PaperFrame:
     @property
     def states(self) -> tuple[str, ...]:
         """``face``, ``edge``, ``point`` or ``free`` for each sole."""
-        return tuple(("free", "point", "edge")[len(corners)] if len(corners) < 3 else "face" for corners in self.held)
+        return tuple(
+            ("free", "point", "edge")[len(corners)] if len(corners) < 3 else "face"
+            for corners in self.held
+        )
 
 
 def least_margins(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the soles may stand on: anything that tells distance and normal below points."""
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class Slope:
     normal: Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", read_only([[-np.sin(self.angle), 0.0, np.cos(self.angle)]]))
+        object.__setattr__(
+            self, "normal", read_only([[-np.sin(self.angle), 0.0, np.cos(self.angle)]])
+        )
 
     def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
         """Return the distance of points from the plane and its normal.

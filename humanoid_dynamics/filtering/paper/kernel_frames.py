@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How points of the robot move, from the joint Jacobian of the whole tree, as loops for numba.
 
 The Jacobian holds for each coordinate the velocity that it gives, linear at the origin of the world and angular, axes of the world.  A body
@@ -12,7 +13,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Motion: TypeAlias = tuple[Matrix, Vector, Vector]
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 
 
 def move_point(motion: Motion, way: Indices, p: Vector, V: Vector, A: Vector) -> None:
@@ -41,11 +44,26 @@ def move_point(motion: Motion, way: Indices, p: Vector, V: Vector, A: Vector) ->
         A[0] += V[4] * z - V[5] * y + V[1] * t - V[2] * s
         A[1] += V[5] * x - V[3] * z + V[2] * r - V[0] * t
         A[2] += V[3] * y - V[4] * x + V[0] * s - V[1] * r
-        A[3], A[4], A[5] = A[3] + V[4] * t - V[5] * s, A[4] + V[5] * r - V[3] * t, A[5] + V[3] * s - V[4] * r
-        V[0], V[1], V[2], V[3], V[4], V[5] = V[0] + x, V[1] + y, V[2] + z, V[3] + r, V[4] + s, V[5] + t
+        A[3], A[4], A[5] = (
+            A[3] + V[4] * t - V[5] * s,
+            A[4] + V[5] * r - V[3] * t,
+            A[5] + V[3] * s - V[4] * r,
+        )
+        V[0], V[1], V[2], V[3], V[4], V[5] = (
+            V[0] + x,
+            V[1] + y,
+            V[2] + z,
+            V[3] + r,
+            V[4] + s,
+            V[5] + t,
+        )
     shift(V, p)
     shift(A, p)
-    A[0], A[1], A[2] = A[0] + V[4] * V[2] - V[5] * V[1], A[1] + V[5] * V[0] - V[3] * V[2], A[2] + V[3] * V[1] - V[4] * V[0]
+    A[0], A[1], A[2] = (
+        A[0] + V[4] * V[2] - V[5] * V[1],
+        A[1] + V[5] * V[0] - V[3] * V[2],
+        A[2] + V[3] * V[1] - V[4] * V[0],
+    )
 
 
 def shift(V: Vector, p: Vector) -> None:

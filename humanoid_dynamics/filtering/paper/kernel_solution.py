@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The structured solution of ``solution`` as loops for numba, for soles that hold all six rows and a small damping.
 
 With s the contact forces in their units and K = k E + stiff U J_j J_j' U, the forces are eliminated first, then the accelerations, for
@@ -10,7 +11,9 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 SOFT = 1e-13  # share of the diagonal by which dependent rows yield
 SERIES = 1e-5  # how much H may differ from the unit matrix
 CORRECTIONS = 5
@@ -123,7 +126,11 @@ def add_transposed(G: Matrix, x: Vector, scale: float, y: Vector) -> None:
 
 
 def find_motion(
-    balance: tuple[Matrix, Vector, Matrix, Vector, Vector], wanted: Vector, robot: tuple[Indices, Indices, Vector], a: Vector, lam: Vector
+    balance: tuple[Matrix, Vector, Matrix, Vector, Vector],
+    wanted: Vector,
+    robot: tuple[Indices, Indices, Vector],
+    a: Vector,
+    lam: Vector,
 ) -> bool:
     """Write the acceleration nearest to the wanted one, and its contact forces.
 
@@ -143,7 +150,9 @@ def find_motion(
     JU, Jd, J_o = np.empty((k, nv)), np.empty((k, nv)), np.empty((k, o))
     K, S, G = np.empty((k, k)), np.empty((k + o, k + o)), np.empty((k + o, nv))
     split(J, unit, robot[1], (JU, Jd, J_o, G))
-    if not is_nearly_plain(M, robot[0], weights[1]) or not prepare(M, (Jd, J_o), (robot[1], weights), (K, G, S)):
+    if not is_nearly_plain(M, robot[0], weights[1]) or not prepare(
+        M, (Jd, J_o), (robot[1], weights), (K, G, S)
+    ):
         return False
     s, multipliers, f = np.zeros(k), np.zeros(k + o), np.empty(nv)
     apply(M, wanted, f)
@@ -170,7 +179,9 @@ def is_nearly_plain(M: Matrix, driven: Indices, stiff: float) -> bool:
     return stiff * trace < SERIES
 
 
-def split(J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix, Matrix, Matrix]) -> None:
+def split(
+    J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix, Matrix, Matrix]
+) -> None:
     """Write U J, the same with nothing where no motor is, and what is there; and J itself."""
     JU, Jd, J_o, G = parts
     for i in range(len(J)):
@@ -183,7 +194,12 @@ def split(J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix,
             Jd[i, others[c]] = 0.0
 
 
-def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector], blocks: tuple[Matrix, Matrix, Matrix]) -> bool:
+def prepare(
+    M: Matrix,
+    rows: tuple[Matrix, Matrix],
+    robot: tuple[Indices, Vector],
+    blocks: tuple[Matrix, Matrix, Matrix],
+) -> bool:
     """Write the factors of K and S, and below J the rows of the base as the forces leave them: M_o - J_o' U K^-1 stiff U J_j M_j."""
     Jd, J_o = rows
     others, weights = robot
@@ -226,7 +242,9 @@ def lean(blocks: tuple[Matrix, Matrix, Matrix, Indices], c: int, stiff: float, r
                 row[n] += share * M[m, n]
 
 
-def weigh_forces(f: Vector, multipliers: Vector, robot: tuple[Indices, Indices, Vector], t: Vector) -> None:
+def weigh_forces(
+    f: Vector, multipliers: Vector, robot: tuple[Indices, Indices, Vector], t: Vector
+) -> None:
     """Write stiff tau where motors are, minus the multipliers of the base elsewhere."""
     driven, others, weights = robot
     for i in driven:
@@ -317,6 +335,17 @@ def advance(
 
 
 SOLUTION = (
-    *(mirror, factor, resolve, reduce, expand, square, add_square, raise_diagonal, apply, add_transposed),
+    *(
+        mirror,
+        factor,
+        resolve,
+        reduce,
+        expand,
+        square,
+        add_square,
+        raise_diagonal,
+        apply,
+        add_transposed,
+    ),
     *(advance, weigh_forces, mend, lean, prepare, is_nearly_plain, split, find_motion),
 )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wanted accelerations of ``feedback`` as loops for numba.
 
 ``gains`` holds: of joints of position and velocity, of the point of position and velocity, the share of its correction, whether the base
@@ -16,14 +17,18 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Point: TypeAlias = tuple[Matrix, Vector, Matrix, Vector, Matrix]
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 JOINT_P, JOINT_D, POINT_P, POINT_D, SHARE, FREE, COST, WEIGHTS = 0, 1, 2, 3, 4, 5, 6, 7
 SOFT = 1e-12  # share of the trace that bounds the pseudo-inverse
 TINY = 1e-12  # rad
 WIDEST = 3.0  # rad; beyond it a logarithm needs more care than it gets here
 
 
-def want(v: Vector, wish: tuple[Vector, Vector, Vector, Point], gains: Vector, wanted: Vector) -> None:
+def want(
+    v: Vector, wish: tuple[Vector, Vector, Vector, Point], gains: Vector, wanted: Vector
+) -> None:
     """Write a_ref + K_D (v_ref - v) + K_P (q_ref - q), the rates of a free base turned into its axes [DF, eq. 3]."""
     error, v_ref, a_ref, _ = wish
     for i in range(len(v)):
@@ -124,7 +129,13 @@ def turn_over(J: Matrix, Z: Matrix) -> None:
             Z[i, r] = J[r, i]
 
 
-def miss_point(motion: Motion, reference: Motion, way: Indices, off: tuple[Vector, Vector, Vector, Vector], y: Vector) -> None:
+def miss_point(
+    motion: Motion,
+    reference: Motion,
+    way: Indices,
+    off: tuple[Vector, Vector, Vector, Vector],
+    y: Vector,
+) -> None:
     """Write what the acceleration of the point misses of what it should be [DF, eq. 4]; its turn is found already."""
     p, p_ref, w, gains = off
     V, A, V_ref = np.empty(6), np.empty(6), np.empty(6)
@@ -182,4 +193,14 @@ def square_columns(Z: Matrix, T: Matrix) -> None:
                     T[r, c] += share * Z[i, c]
 
 
-WISHES = (turn, want, find_turn, miss_point, turn_over, reduce_tree, square_columns, weigh_point, correct)
+WISHES = (
+    turn,
+    want,
+    find_turn,
+    miss_point,
+    turn_over,
+    reduce_tree,
+    square_columns,
+    weigh_point,
+    correct,
+)

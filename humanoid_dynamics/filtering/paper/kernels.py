@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tick of the filter while every sole stands on its face or is free, as loops for numba: everything between Pinocchio and integration.
 
 It is what ``PaperFilter`` does with arrays, and tested against it.  What it does not know (edges, corners, collisions, forces that pull or
@@ -29,17 +30,49 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 Tree: TypeAlias = tuple[Matrix, Vector, Matrix, Vector, Vector, Matrix]
 Soles: TypeAlias = tuple[tuple[Matrix, Vector], ...]
 Wish: TypeAlias = tuple[Vector, Vector, Vector, Point]
-Robot: TypeAlias = tuple[Matrix, Indices, Matrix, Vector, Indices, Indices, Indices, Vector, tuple[Indices, ...], Indices, Vector]
+Robot: TypeAlias = tuple[
+    Matrix,
+    Indices,
+    Matrix,
+    Vector,
+    Indices,
+    Indices,
+    Indices,
+    Vector,
+    tuple[Indices, ...],
+    Indices,
+    Vector,
+]
 Watched: TypeAlias = tuple[Indices, Indices, Indices]
 Answers: TypeAlias = tuple[Vector, Vector, Matrix, Matrix, Vector]
 Place: TypeAlias = tuple[Watched, Answers]
 Rows: TypeAlias = tuple[Matrix, Vector, Vector]
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 OTHERWISE, WELL = 0, 1
-NORMAL, HEIGHT, ENTER, LEAVE, MEETS, SEPARATING, RETURNING, DT, COLLIDES = 0, 3, 4, 5, 6, 7, 8, 9, 10  # places in ``numbers``
+NORMAL, HEIGHT, ENTER, LEAVE, MEETS, SEPARATING, RETURNING, DT, COLLIDES = (
+    0,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+)  # places in ``numbers``
 RATE, SPRING, PULL, BESIDE, WEIGHT, ARM, LAST = 11, 12, 13, 14, 15, 16, 17
-RESIDUAL, PUSH, INSIDE, FRICTION, TORQUE, DEPTH, FIGURES = 0, 1, 2, 3, 4, 5, 6  # places in the figures
+RESIDUAL, PUSH, INSIDE, FRICTION, TORQUE, DEPTH, FIGURES = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+)  # places in the figures
 
 
 def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place) -> int:
@@ -67,10 +100,14 @@ def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place)
     mirror(tree[0], M)
     gains = numbers[LAST:]
     want(v, wish, gains, wanted)
-    if gains[SHARE] > 0.0 and not correct((tree[2], tree[3], v, tree[5], J), wish, (robot[6], robot[9], gains), wanted):
+    if gains[SHARE] > 0.0 and not correct(
+        (tree[2], tree[3], v, tree[5], J), wish, (robot[6], robot[9], gains), wanted
+    ):
         return OTHERWISE
     a, tau = place[1][0], place[1][1]
-    if not find_motion((M, tree[1], J, gamma, unit), wanted, (robot[4], robot[5], gains[WEIGHTS:]), a, lam):
+    if not find_motion(
+        (M, tree[1], J, gamma, unit), wanted, (robot[4], robot[5], gains[WEIGHTS:]), a, lam
+    ):
         return OTHERWISE
     carry(lam, place)
     if not is_carried(robot, place):
@@ -92,9 +129,22 @@ def watch(tree: Tree, soles: Soles, robot: Robot, place: Place, rows: Rows) -> i
     Returns:
         How many soles stand; minus one where one stands on less than a face, or comes down.
     """
-    corners, counts, ways, numbers, (before, _, now), figures = robot[0], robot[1], robot[8], robot[10], place[0], place[1][4]
+    corners, counts, ways, numbers, (before, _, now), figures = (
+        robot[0],
+        robot[1],
+        robot[8],
+        robot[10],
+        place[0],
+        place[1][4],
+    )
     most = corners.shape[1]
-    arms, gap, rise, twist, still = np.empty((most, 3)), np.empty(most), np.empty(most), np.empty((2, 6)), np.zeros(len(tree[4]))
+    arms, gap, rise, twist, still = (
+        np.empty((most, 3)),
+        np.empty(most),
+        np.empty(most),
+        np.empty((2, 6)),
+        np.zeros(len(tree[4])),
+    )
     standing, figures[DEPTH] = 0, -np.inf
     for s in range(len(counts)):
         R, p = soles[s]
@@ -111,7 +161,9 @@ def watch(tree: Tree, soles: Soles, robot: Robot, place: Place, rows: Rows) -> i
         if touching:
             first, after = 6 * standing, 6 * standing + 6
             read_rows(tree[5], ways[s], p, rows[0][first:after])
-            bring_back(R, (arms[0], gap[0], twist), numbers, (rows[1][first:after], rows[2][first:after]))
+            bring_back(
+                R, (arms[0], gap[0], twist), numbers, (rows[1][first:after], rows[2][first:after])
+            )
             figures[DEPTH] = max(figures[DEPTH], -find_least(gap))
             standing += 1
     if standing == 0:
@@ -119,7 +171,9 @@ def watch(tree: Tree, soles: Soles, robot: Robot, place: Place, rows: Rows) -> i
     return standing
 
 
-def count_touching(s: int, corners: int, heights: tuple[Vector, Vector], numbers: Vector, watched: Watched) -> int:
+def count_touching(
+    s: int, corners: int, heights: tuple[Vector, Vector], numbers: Vector, watched: Watched
+) -> int:
     """Write which corners of a sole touch and return how many; minus one where one comes down."""
     before, may, now = watched
     gap, rise = heights
@@ -148,7 +202,9 @@ def copy(A: Matrix, B: Matrix) -> None:
             B[i, k] = A[i, k]
 
 
-def place_corners(sole: tuple[Matrix, Vector], corners: Matrix, numbers: Vector, arms: Matrix, gap: Vector) -> None:
+def place_corners(
+    sole: tuple[Matrix, Vector], corners: Matrix, numbers: Vector, arms: Matrix, gap: Vector
+) -> None:
     """Write the corners seen from the origin of a sole, axes of the world, and their distances from the ground."""
     R, p = sole
     for c in range(len(corners)):
@@ -170,12 +226,17 @@ def move_corners(V: Vector, numbers: Vector, arms: Matrix, rise: Vector) -> None
 def touches(gap: float, rise: float, held: int, may: int, numbers: Vector) -> bool:
     """Return whether a corner touches."""
     returning = numbers[RETURNING] * max(-gap, 0.0)
-    near = gap < (numbers[LEAVE] if held else numbers[ENTER]) and rise <= numbers[SEPARATING] + returning
+    near = (
+        gap < (numbers[LEAVE] if held else numbers[ENTER])
+        and rise <= numbers[SEPARATING] + returning
+    )
     meets = held != 0 or gap + rise * numbers[DT] < numbers[MEETS]
     return near and meets and (may != 0 or rise < -numbers[SEPARATING])
 
 
-def bring_back(R: Matrix, sole: tuple[Vector, float, Matrix], numbers: Vector, rows: tuple[Vector, Vector]) -> None:
+def bring_back(
+    R: Matrix, sole: tuple[Vector, float, Matrix], numbers: Vector, rows: tuple[Vector, Vector]
+) -> None:
     """Write the drift of a sole with what brings it back where it is off the ground, tilted or moving, and its units."""
     arm, off, twist = sole
     gamma, unit = rows
@@ -184,7 +245,9 @@ def bring_back(R: Matrix, sole: tuple[Vector, float, Matrix], numbers: Vector, r
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         tilt = numbers[NORMAL + j] * R[k, 2] - numbers[NORMAL + k] * R[j, 2]
-        gamma[i] = twist[1, i] + numbers[SPRING] * numbers[NORMAL + i] * off + numbers[RATE] * twist[0, i]
+        gamma[i] = (
+            twist[1, i] + numbers[SPRING] * numbers[NORMAL + i] * off + numbers[RATE] * twist[0, i]
+        )
         gamma[3 + i] = twist[1, 3 + i] + numbers[SPRING] * tilt + numbers[RATE] * twist[0, 3 + i]
         unit[i], unit[3 + i] = numbers[WEIGHT], numbers[WEIGHT] * numbers[ARM]
 
@@ -218,11 +281,19 @@ def is_carried(robot: Robot, place: Place) -> bool:
             inside = edges[s, e, 2] + (edges[s, e, 0] * w[4] - edges[s, e, 1] * w[3]) / w[2]
             figures[INSIDE] = min(figures[INSIDE], inside)
         figures[PUSH] = min(figures[PUSH], w[2])
-        figures[FRICTION] = min(figures[FRICTION], friction[s] * w[2] - (w[0] * w[0] + w[1] * w[1]) ** 0.5)
+        figures[FRICTION] = min(
+            figures[FRICTION], friction[s] * w[2] - (w[0] * w[0] + w[1] * w[1]) ** 0.5
+        )
     return bool(figures[INSIDE] >= -numbers[BESIDE])
 
 
-def certify(balance: tuple[Matrix, Vector, Matrix, Vector], a: Vector, tau: Vector, robot: Robot, figures: Vector) -> None:
+def certify(
+    balance: tuple[Matrix, Vector, Matrix, Vector],
+    a: Vector,
+    tau: Vector,
+    robot: Robot,
+    figures: Vector,
+) -> None:
     """Write the torques, what the equation of motion misses with them, and what motors have left."""
     M, h, J, lam = balance
     driven, limit = robot[4], robot[7]
@@ -246,4 +317,16 @@ def certify(balance: tuple[Matrix, Vector, Matrix, Vector], a: Vector, tau: Vect
     figures[RESIDUAL], figures[TORQUE] = worst, 1.0 - used
 
 
-PIECES = (copy, find_least, count_touching, watch, place_corners, move_corners, touches, bring_back, carry, is_carried, certify)
+PIECES = (
+    copy,
+    find_least,
+    count_touching,
+    watch,
+    place_corners,
+    move_corners,
+    touches,
+    bring_back,
+    carry,
+    is_carried,
+    certify,
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tick of the paper behind the same conditioning: local, without look-ahead at forces, the control the balanced one is measured by."""
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class LiteralTick:
     def prepare(self, q: Vector, v: Vector) -> None:
         """Nothing can be known before the target is."""
 
-    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+    def step(
+        self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
+    ) -> Step:
         """Answer one tick; nothing raises.
 
         Args:

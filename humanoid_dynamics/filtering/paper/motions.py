@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference motions of the experiments of the paper: squat, kick, and a walk laid on a slope [DF, sec. 5]."""
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ SEARCH = 25
 REST = 0.1  # weight of the distance from the posture [1/rad]
 
 
-def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: float = 0.5, depth: float = 0.12) -> Clip:
+def build_squat(
+    robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: float = 0.5, depth: float = 0.12
+) -> Clip:
     """Squat: hips and ankles follow the knees, the soles stay, the centre of mass goes straight down.
 
     Args:
@@ -34,7 +37,13 @@ def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: flo
         The clip, with velocities and accelerations.
     """
     times = np.arange(round(seconds / dt) + 1, dtype=np.float64) * dt
-    down = 0.5 * depth * (1.0 - np.cos(2.0 * np.pi * rate * times)) * quintic(times / 2.0) * quintic((times[-1] - times) / 2.0)
+    down = (
+        0.5
+        * depth
+        * (1.0 - np.cos(2.0 * np.pi * rate * times))
+        * quintic(times / 2.0)
+        * quintic((times[-1] - times) / 2.0)
+    )
     com, soles, turns = _stand(robot)
     places = np.tile(np.array([com, *soles, np.zeros(3)]), (len(times), 1, 1))
     places[:, 0, 2] -= down
@@ -42,7 +51,13 @@ def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: flo
 
 
 def build_kick(
-    robot: RobotModel, dt: float, *, reach: Sequence[float] = (0.4, 0.0, 0.4), shift: float = 1.5, raised: float = 0.8, out: float = 0.4
+    robot: RobotModel,
+    dt: float,
+    *,
+    reach: Sequence[float] = (0.4, 0.0, 0.4),
+    shift: float = 1.5,
+    raised: float = 0.8,
+    out: float = 0.4,
 ) -> Clip:
     """Kick forwards: the weight goes onto the left foot, the right one is lifted, thrown forward, drawn back and put down.
 
@@ -98,13 +113,19 @@ def lay_on_slope(clip: Clip, angle: float, lowered: float = 0.0) -> Clip:
         pin.framesForwardKinematics(robot.model, data, q)
         for k, frame in enumerate(frames):
             X = data.oMf[frame]
-            places[row, k] = X.translation + np.array([0.0, 0.0, np.tan(angle) * X.translation[0] - (lowered if frame == base else 0.0)])
+            places[row, k] = X.translation + np.array(
+                [0.0, 0.0, np.tan(angle) * X.translation[0] - (lowered if frame == base else 0.0)]
+            )
             turns[row, k] = X.rotation if frame == base else R @ X.rotation
-    tasks = [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in soles] + [Task("base", base, place=10.0, turn=10.0)]
+    tasks = [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in soles] + [
+        Task("base", base, place=10.0, turn=10.0)
+    ]
     search = InverseKinematics(robot, tasks, _rest(robot), keep_limits=False)
     q = np.array(clip.q)
     for row in range(len(clip)):
-        shift = pin.difference(robot.model, clip.q[row - 1], q[row - 1]) if row else np.zeros(robot.nv)
+        shift = (
+            pin.difference(robot.model, clip.q[row - 1], q[row - 1]) if row else np.zeros(robot.nv)
+        )
         start = pin.integrate(robot.model, clip.q[row], shift)
         q[row] = search.solve(start, places[row], turns[row], rest=clip.q[row], most=SEARCH).q
     return differentiate(clip.change(q=align_signs(robot, q), v=None, a=None))
@@ -117,14 +138,20 @@ def _stand(robot: RobotModel) -> tuple[Vector, list[Vector], Matrix]:
     com = np.array(pin.centerOfMass(robot.model, data, robot.posture))
     X = [data.oMf[sole.frame] for sole in soles]
     base = data.oMf[robot.model.getFrameId(robot.links[0])]
-    return com, [np.array(x.translation) for x in X], np.array([np.eye(3), *(np.array(x.rotation) for x in X), np.array(base.rotation)])
+    return (
+        com,
+        [np.array(x.translation) for x in X],
+        np.array([np.eye(3), *(np.array(x.rotation) for x in X), np.array(base.rotation)]),
+    )
 
 
 def _search(robot: RobotModel, times: Vector, places: Matrix, turns: Matrix, name: str) -> Clip:
     """Find all joints from the centre of mass and both soles; the base stays upright."""
     base = int(robot.model.getFrameId(robot.links[0]))
     tasks = [Task("com", COM, place=1.0, hard=True)]
-    tasks += [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in find_soles(robot)]
+    tasks += [
+        Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in find_soles(robot)
+    ]
     tasks.append(Task("base", base, turn=1.0))
     search = InverseKinematics(robot, tasks, _rest(robot), keep_limits=False)
     q = np.empty((len(times), robot.nq))
@@ -132,10 +159,14 @@ def _search(robot: RobotModel, times: Vector, places: Matrix, turns: Matrix, nam
         start = (
             robot.posture
             if row == 0
-            else pin.integrate(robot.model, q[row - 1], pin.difference(robot.model, q[max(row - 2, 0)], q[row - 1]))
+            else pin.integrate(
+                robot.model, q[row - 1], pin.difference(robot.model, q[max(row - 2, 0)], q[row - 1])
+            )
         )
         q[row] = search.solve(start, places[row], turns[row], rest=robot.posture, most=SEARCH).q
-    return differentiate(Clip(robot, times, align_signs(robot, q), origin=f"{name} of {robot.name}"))
+    return differentiate(
+        Clip(robot, times, align_signs(robot, q), origin=f"{name} of {robot.name}")
+    )
 
 
 def _rest(robot: RobotModel) -> Vector:

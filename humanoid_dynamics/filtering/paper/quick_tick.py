@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled tick of the filter, for instants at which every sole stands on its face or is free: buffers, Pinocchio, one kernel."""
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from humanoid_dynamics.filtering.paper.ground import Slope
 from humanoid_dynamics.filtering.paper.kernel_frames import FRAMES
 from humanoid_dynamics.filtering.paper.kernel_solution import SOLUTION
 from humanoid_dynamics.filtering.paper.kernel_wish import WISHES, Point
-from humanoid_dynamics.filtering.paper.kernels import FIGURES, FRICTION, OTHERWISE, PIECES, TORQUE, quick_tick
+from humanoid_dynamics.filtering.paper.kernels import (
+    FIGURES,
+    FRICTION,
+    OTHERWISE,
+    PIECES,
+    TORQUE,
+    quick_tick,
+)
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, writable
@@ -25,7 +33,12 @@ from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.polygon import ON_THE_EDGE
 
 _AXES = pin.LOCAL_WORLD_ALIGNED
-RIDING = {"JointModelFreeFlyer", "JointModelPlanar", "JointModelSpherical", "JointModelTranslation"}  # kinds with more than one axis
+RIDING = {
+    "JointModelFreeFlyer",
+    "JointModelPlanar",
+    "JointModelSpherical",
+    "JointModelTranslation",
+}  # kinds with more than one axis
 
 
 @dataclass(frozen=True)
@@ -87,16 +100,33 @@ class QuickTick:
         self._held: list[Held | None] = [None for _ in soles]
         self._bits, self._flagged = [0 for _ in soles], False
         self._corners: list[Held] = [() for _ in soles]
-        self._watched = np.zeros(len(soles), dtype=np.intp), np.ones(len(soles), dtype=np.intp), np.zeros(len(soles), dtype=np.intp)
+        self._watched = (
+            np.zeros(len(soles), dtype=np.intp),
+            np.ones(len(soles), dtype=np.intp),
+            np.zeros(len(soles), dtype=np.intp),
+        )
         self._before, self._may, self._now = self._watched
         self._guided = point.frame if point is not None else None
         data, wished, guided = self._data, self._wished, 0 if point is None else point.frame
         self._tree = data.M, data.U, data.D, data.J
-        self._standing = tuple([(data.oMf[frame].rotation, data.oMf[frame].translation) for frame in self._frames])
+        self._standing = tuple(
+            [(data.oMf[frame].rotation, data.oMf[frame].translation) for frame in self._frames]
+        )
         place, wished_place = data.oMf[guided], wished.oMf[guided]
-        self._seen: Point = (place.rotation, place.translation, wished_place.rotation, wished_place.translation, wished.J)
+        self._seen: Point = (
+            place.rotation,
+            place.translation,
+            wished_place.rotation,
+            wished_place.translation,
+            wished.J,
+        )
         ways = tuple([find_way(robot, frame) for frame in self._frames]), find_way(robot, guided)
-        self._robot = (*_shape(soles), *_motors(robot), *ways, _numbers(robot, style, ground, costs, shared=point is not None))
+        self._robot = (
+            *_shape(soles),
+            *_motors(robot),
+            *ways,
+            _numbers(robot, style, ground, costs, shared=point is not None),
+        )
         self._kernel = compile_kernel(quick_tick, (*SOLUTION, *FRAMES, *WISHES, *PIECES))
         still = np.zeros(robot.nv)
         self.ask(robot.posture, still, (robot.posture, still, still), None, pushes=())
@@ -131,12 +161,23 @@ class QuickTick:
             h = h - pin.getFrameJacobian(model, data, frame, _AXES)[:3].T.dot(force)
         self._remember(flags)
         M, U, D, J = self._tree
-        wish = pin.difference(model, q, reference[0]), writable(reference[1]), writable(reference[2]), self._seen
+        wish = (
+            pin.difference(model, q, reference[0]),
+            writable(reference[1]),
+            writable(reference[2]),
+            self._seen,
+        )
         count = len(self._frames)
         a, tau, figures = np.empty(len(v)), np.empty(self._motors), np.empty(FIGURES)
         wrenches, orientations = np.empty((count, 6)), np.empty((count, 3, 3))
         answers = a, tau, wrenches, orientations, figures
-        found = self._kernel((M, h, U, D, writable(v), J), self._standing, wish, self._robot, (self._watched, answers))
+        found = self._kernel(
+            (M, h, U, D, writable(v), J),
+            self._standing,
+            wish,
+            self._robot,
+            (self._watched, answers),
+        )
         if found == OTHERWISE or self._is_refused(figures):
             return None
         return Quick(a, tau, wrenches, orientations, self._show(), figures.tolist())
@@ -144,7 +185,10 @@ class QuickTick:
     def _is_refused(self, figures: Vector) -> bool:
         """Return whether the style wants more than a report of what is wrong."""
         style = self._style
-        return bool((style.friction == "cones" and figures[FRICTION] < -ON_THE_EDGE) or (style.torques == "kept" and figures[TORQUE] < 0.0))
+        return bool(
+            (style.friction == "cones" and figures[FRICTION] < -ON_THE_EDGE)
+            or (style.torques == "kept" and figures[TORQUE] < 0.0)
+        )
 
     def _remember(self, flags: Mapping[str, bool] | None) -> None:
         """Write which corners touched, where something else has told the soles, and which soles may touch."""
@@ -189,7 +233,9 @@ def find_way(robot: RobotModel, frame: int) -> Indices:
 def _shape(soles: Sequence[Sole]) -> tuple[Matrix, Indices, Matrix, Vector]:
     """Return corners, their number, edges and friction; what there is less of is repeated."""
     most = max(len(sole.corners) for sole in soles)
-    corners = np.array([sole.corners[np.minimum(np.arange(most), len(sole.corners) - 1)] for sole in soles])
+    corners = np.array(
+        [sole.corners[np.minimum(np.arange(most), len(sole.corners) - 1)] for sole in soles]
+    )
     counts = np.array([len(sole.corners) for sole in soles], dtype=np.intp)
     edges = np.zeros((len(soles), most, 3))
     edges[:, :, 2] = np.inf
@@ -203,16 +249,55 @@ def _motors(robot: RobotModel) -> tuple[Indices, Indices, Indices, Vector]:
     driven = np.array(robot.actuated_v, dtype=np.intp)
     limit = np.array(robot.limits.effort)[driven]
     subtree = np.array(list(robot.data().nvSubtree_fromRow), dtype=np.intp)
-    return driven, np.setdiff1d(np.arange(robot.nv), driven), subtree, np.where(limit > 0.0, limit, np.inf)
+    return (
+        driven,
+        np.setdiff1d(np.arange(robot.nv), driven),
+        subtree,
+        np.where(limit > 0.0, limit, np.inf),
+    )
 
 
-def _numbers(robot: RobotModel, style: PaperStyle, ground: Slope, costs: Costs, *, shared: bool) -> Vector:
+def _numbers(
+    robot: RobotModel, style: PaperStyle, ground: Slope, costs: Costs, *, shared: bool
+) -> Vector:
     """Return the numbers in the order of ``kernels``."""
     near, gains, units = paper_contacts, style.gains, style.units
     collides = costs.collides if style.collisions else np.inf
     normal = ground.normal[0]
-    touch = (near.ENTER, near.LEAVE, near.MEETS, near.SEPARATING, near.DRIFT_RATE / 2.0, style.dt, collides)
-    hold = (near.DRIFT_RATE, near.DRIFT_SPRING, paper_contact_procedure.PULL * costs.weight, ON_THE_EDGE, costs.weight, near.MOMENT_ARM)
-    point = (gains.point_p, gains.point_d, gains.share if shared else 0.0, float(robot.root == "free_flyer"), costs.standing)
+    touch = (
+        near.ENTER,
+        near.LEAVE,
+        near.MEETS,
+        near.SEPARATING,
+        near.DRIFT_RATE / 2.0,
+        style.dt,
+        collides,
+    )
+    hold = (
+        near.DRIFT_RATE,
+        near.DRIFT_SPRING,
+        paper_contact_procedure.PULL * costs.weight,
+        ON_THE_EDGE,
+        costs.weight,
+        near.MOMENT_ARM,
+    )
+    point = (
+        gains.point_p,
+        gains.point_d,
+        gains.share if shared else 0.0,
+        float(robot.root == "free_flyer"),
+        costs.standing,
+    )
     solve = (units.k, units.k / units.torque**2, 1.0 + units.k / units.acceleration**2)
-    return np.array((*normal, ground.height * normal[2], *touch, *hold, gains.joint_p, gains.joint_d, *point, *solve))
+    return np.array(
+        (
+            *normal,
+            ground.height * normal[2],
+            *touch,
+            *hold,
+            gains.joint_p,
+            gains.joint_d,
+            *point,
+            *solve,
+        )
+    )

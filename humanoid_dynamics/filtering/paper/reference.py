@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a clip to references at the step of the filter: even samples, smooth, soles on the ground, at rest at both ends."""
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ SEARCH = 15  # iterations of inverse kinematics per sample
 
 
 def prepare_clip(
-    clip: Clip, dt: float, *, cutoff: float | None = CUTOFF, kind: str = "gaussian", repair: bool = True, hold: float = HOLD
+    clip: Clip,
+    dt: float,
+    *,
+    cutoff: float | None = CUTOFF,
+    kind: str = "gaussian",
+    repair: bool = True,
+    hold: float = HOLD,
 ) -> Clip:
     """Make a clip a reference.
 
@@ -65,17 +72,27 @@ def level_soles(clip: Clip, level: float = 0.0) -> Clip:
     stands = np.column_stack([labels[sole.name].astype(np.float64) for sole in soles])
     stands = np.clip(smooth_table(stands, clip.rate, FADE), 0.0, 1.0)
     base = int(robot.model.getFrameId(robot.links[0]))
-    tasks = [Task(sole.name, sole.frame, place=100.0, turn=30.0) for sole in soles] + [Task("base", base, place=10.0, turn=10.0)]
+    tasks = [Task(sole.name, sole.frame, place=100.0, turn=30.0) for sole in soles] + [
+        Task("base", base, place=10.0, turn=10.0)
+    ]
     weight = np.full(robot.nv, 0.3)
     weight[:6] = 0.0
     search, data = InverseKinematics(robot, tasks, weight), robot.data()
     q = np.array(clip.q)
     for row in range(len(clip)):
         pin.framesForwardKinematics(robot.model, data, clip.q[row])
-        goals = [_laid(data.oMf[sole.frame], sole.vertices, float(share), level) for sole, share in zip(soles, stands[row], strict=True)]
+        goals = [
+            _laid(data.oMf[sole.frame], sole.vertices, float(share), level)
+            for sole, share in zip(soles, stands[row], strict=True)
+        ]
         goals.append(data.oMf[base])
-        places, turns = np.array([X.translation for X in goals]), np.array([X.rotation for X in goals])
-        shift = pin.difference(robot.model, clip.q[row - 1], q[row - 1]) if row else np.zeros(robot.nv)
+        places, turns = (
+            np.array([X.translation for X in goals]),
+            np.array([X.rotation for X in goals]),
+        )
+        shift = (
+            pin.difference(robot.model, clip.q[row - 1], q[row - 1]) if row else np.zeros(robot.nv)
+        )
         start = pin.integrate(robot.model, clip.q[row], shift)
         q[row] = search.solve(start, places, turns, rest=clip.q[row], most=SEARCH).q
     return smooth(clip.change(q=align_signs(robot, q), v=None, a=None), CUTOFF)
@@ -110,7 +127,10 @@ def hold_ends(clip: Clip, hold: float) -> Clip:
     q = np.concatenate((np.tile(clip.q[0], (count, 1)), clip.q, np.tile(clip.q[-1], (count, 1))))
     still = np.zeros((count, clip.robot.nv))
     v, a = (np.concatenate((still, table, still)) for table in (clip.v, clip.a))
-    contacts = {n: np.concatenate((np.repeat(c[:1], count), c, np.repeat(c[-1:], count))) for n, c in clip.contacts.items()}
+    contacts = {
+        n: np.concatenate((np.repeat(c[:1], count), c, np.repeat(c[-1:], count)))
+        for n, c in clip.contacts.items()
+    }
     return clip.change(times=np.arange(len(q)) / clip.rate, q=q, v=v, a=a, contacts=contacts)
 
 
@@ -129,7 +149,11 @@ def lowest_corners(robot: RobotModel, clip: Clip) -> Vector:
     for row, q in enumerate(clip.q):
         pin.framesForwardKinematics(robot.model, data, q)
         heights[row] = min(
-            float((data.oMf[sole.frame].rotation[2] @ sole.vertices.T).min() + data.oMf[sole.frame].translation[2]) for sole in soles
+            float(
+                (data.oMf[sole.frame].rotation[2] @ sole.vertices.T).min()
+                + data.oMf[sole.frame].translation[2]
+            )
+            for sole in soles
         )
     return heights
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure that pulls itself up on two ropes: closed chains, and a change of structure while the filter runs [DF, sec. 3.2, fig. 3]."""
 
 from __future__ import annotations
@@ -59,7 +60,12 @@ def build_rope_figure(dt: float, seconds: float = 2.0) -> RopeFigure:
         The figure with its motion.
     """
     robot = join([load_robot("human28"), load_robot("ropes")], ["figure", "ropes"])
-    loops = [connect_points(robot, f"{side}_hand", "spherical", f"figure/{side}_hand", f"ropes/{side}_end") for side in SIDES]
+    loops = [
+        connect_points(
+            robot, f"{side}_hand", "spherical", f"figure/{side}_hand", f"ropes/{side}_end"
+        )
+        for side in SIDES
+    ]
     hands = tuple(build_loop(robot, loop) for loop in loops)
     mechanism = Mechanism(robot, hands)
     names = [f"figure/{side}_{joint}" for side in SIDES for joint in (*HANGING, "shoulder_roll")]
@@ -70,12 +76,18 @@ def build_rope_figure(dt: float, seconds: float = 2.0) -> RopeFigure:
     for row, share in enumerate(quintic((times - PULL_FROM) / PULL_FOR)):
         for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
             for joint, value in HANGING.items():
-                last[robot.joint(f"figure/{side}_{joint}").q] = value + share * (PULLED[joint] - value)
+                last[robot.joint(f"figure/{side}_{joint}").q] = value + share * (
+                    PULLED[joint] - value
+                )
             last[robot.joint(f"figure/{side}_shoulder_roll").q] = sign * ROLL
         _hang(robot, last)
         last = np.array(close_position(mechanism, last, held=names, tolerance=CLOSED).q)
         q[row] = last
-    return RopeFigure(robot, hands, differentiate(Clip(robot, times, align_signs(robot, q), origin="pull-up on ropes")))
+    return RopeFigure(
+        robot,
+        hands,
+        differentiate(Clip(robot, times, align_signs(robot, q), origin="pull-up on ropes")),
+    )
 
 
 def _hang(robot: RobotModel, q: Vector) -> None:
@@ -90,8 +102,12 @@ def _hang(robot: RobotModel, q: Vector) -> None:
         R = pin.utils.rotate("y", pitch)
         q[3:7] = pin.Quaternion(R).coeffs()
         pin.framesForwardKinematics(model, data, q)
-        ends = np.mean([data.oMf[points[f"ropes/{side}_end"].frame].translation for side in SIDES], axis=0)
-        hands = np.mean([data.oMf[points[f"figure/{side}_hand"].frame].translation for side in SIDES], axis=0)
+        ends = np.mean(
+            [data.oMf[points[f"ropes/{side}_end"].frame].translation for side in SIDES], axis=0
+        )
+        hands = np.mean(
+            [data.oMf[points[f"figure/{side}_hand"].frame].translation for side in SIDES], axis=0
+        )
         q[:3] += ends - hands
         figure = pin.centerOfMass(model, data, q)
         return float(figure[0] - ends[0])
@@ -99,7 +115,9 @@ def _hang(robot: RobotModel, q: Vector) -> None:
     place(brentq(place, -1.0, 1.0, xtol=1e-12))
 
 
-def run_rope_figure(figure: RopeFigure, style: PaperStyle | None = None, let_go: float | None = None) -> PaperRun:
+def run_rope_figure(
+    figure: RopeFigure, style: PaperStyle | None = None, let_go: float | None = None
+) -> PaperRun:
     """Filter the pull-up, and let go of one rope on the way.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that is held at one instant as one stack of rows: loops of the robot first, then what the soles hold [DF, eq. 1]."""
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def stack_rows(instant: Instant, held: Sequence[Held]) -> Rows:
         maps.append(T)
         parts.append(slice(start, start + count))
         start += count
-    balance = Balance(instant.M, instant.h, np.concatenate(blocks), np.concatenate(drifts), np.concatenate(units))
+    balance = Balance(
+        instant.M, instant.h, np.concatenate(blocks), np.concatenate(drifts), np.concatenate(units)
+    )
     return Rows(balance, tuple(maps), tuple(parts))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole clip through the filter of the paper, and what came of it."""
 
 from __future__ import annotations
@@ -66,9 +67,20 @@ class PaperRun:
         """Return the motion as a clip, with velocities, accelerations and contacts."""
         frames = self.frames
         names = [surface.name for surface in frames[0].surfaces]
-        contacts = {name: np.array([bool(frame.held[k]) for frame in frames]) for k, name in enumerate(names)}
+        contacts = {
+            name: np.array([bool(frame.held[k]) for frame in frames])
+            for k, name in enumerate(names)
+        }
         q, v, a = (np.array([getattr(frame, name) for frame in frames]) for name in ("q", "v", "a"))
-        return Clip(self.robot, np.array([frame.time for frame in frames]), q, v, a, contacts, f"{self.reference.origin}, filtered")
+        return Clip(
+            self.robot,
+            np.array([frame.time for frame in frames]),
+            q,
+            v,
+            a,
+            contacts,
+            f"{self.reference.origin}, filtered",
+        )
 
 
 def run_paper_filter(
@@ -104,24 +116,42 @@ def run_paper_filter(
     if clip.v is None or clip.a is None:
         raise ClipError(clip.origin, "has no velocities and accelerations; prepare it first")
     if abs(clip.rate * style.dt - 1.0) > 1e-3:
-        raise ClipError(clip.origin, f"received {clip.rate:.6g} samples per second, expected {1.0 / style.dt:.6g}")
+        raise ClipError(
+            clip.origin,
+            f"received {clip.rate:.6g} samples per second, expected {1.0 / style.dt:.6g}",
+        )
     tool = PaperFilter(robot, State(clip.q[0], clip.v[0]), style, ground, surfaces)
     frames, spent, fallen = [], [], None
     for row in range(len(clip)):
-        flags = {name: bool(labels[row]) for name, labels in clip.contacts.items()} if use_contacts else None
+        flags = (
+            {name: bool(labels[row]) for name, labels in clip.contacts.items()}
+            if use_contacts
+            else None
+        )
         if between is not None:
             between(tool, row)
         begin = perf_counter()
         frame = tool.step(PaperReference(clip.q[row], clip.v[row], clip.a[row], flags))
         spent.append(perf_counter() - begin)
         frames.append(frame)
-        if frame.certificate.status is PaperFilterStatus.DIVERGED or _has_fallen(robot, frame.q, clip.q[row]):
+        if frame.certificate.status is PaperFilterStatus.DIVERGED or _has_fallen(
+            robot, frame.q, clip.q[row]
+        ):
             fallen = frame.time
             break
         if progress is not None:
             progress((row + 1) / len(clip))
     joint, base = _errors(robot, clip, frames)
-    return PaperRun(robot, clip, tuple(frames), fallen, float(np.sqrt(np.mean(joint**2))), joint, base, np.array(spent))
+    return PaperRun(
+        robot,
+        clip,
+        tuple(frames),
+        fallen,
+        float(np.sqrt(np.mean(joint**2))),
+        joint,
+        base,
+        np.array(spent),
+    )
 
 
 def summarise(run: PaperRun) -> dict[str, object]:
@@ -170,9 +200,14 @@ def find_lag(run: PaperRun, most: int = 40) -> int:
 
 def _errors(robot: RobotModel, clip: Clip, frames: list[PaperFrame]) -> tuple[Vector, Vector]:
     first = 6 if robot.root == "free_flyer" else 0
-    misses = [pin.difference(robot.model, clip.q[row], frame.q)[first:] for row, frame in enumerate(frames)]
+    misses = [
+        pin.difference(robot.model, clip.q[row], frame.q)[first:]
+        for row, frame in enumerate(frames)
+    ]
     joint = np.sqrt(np.mean(np.square(misses), axis=1))
-    base = np.array([np.linalg.norm(frame.q[:3] - clip.q[row, :3]) for row, frame in enumerate(frames)])
+    base = np.array(
+        [np.linalg.norm(frame.q[:3] - clip.q[row, :3]) for row, frame in enumerate(frames)]
+    )
     return joint, base
 
 

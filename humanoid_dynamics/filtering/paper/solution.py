@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All accelerations, contact forces and torques of one instant, and of these the nearest to what is wanted [DF, eq. 1-2, 7-9].
 
 Unknown are x = (a, lam, tau) in W x = u, W = [[M, -J^T, -S^T], [J, 0, 0]].  ``solve_literally`` does what the paper says: the general
@@ -103,7 +104,9 @@ def solve_literally(balance: Balance, driven: Indices, wanted: Vector, units: Un
     """
     k, nv = balance.J.shape
     W, u = build_coefficients(balance, driven)
-    D = np.concatenate((np.full(nv, units.acceleration), balance.unit, np.full(len(driven), units.torque)))
+    D = np.concatenate(
+        (np.full(nv, units.acceleration), balance.unit, np.full(len(driven), units.torque))
+    )
     WD = W * D
     sharp = pinv(WD, rtol=RANK)
     z = sharp @ u
@@ -111,7 +114,9 @@ def solve_literally(balance: Balance, driven: Indices, wanted: Vector, units: Un
     V = units.acceleration * projector[:nv]
     error = wanted - units.acceleration * z[:nv]
     left, sigma, right = np.linalg.svd(V, full_matrices=False)
-    sigma[sigma < RANK * sigma[0]] = 0.0  # what contacts forbid is no motion: rounding there would be divided by k
+    sigma[sigma < RANK * sigma[0]] = (
+        0.0  # what contacts forbid is no motion: rounding there would be divided by k
+    )
     y = right.T @ (sigma / (sigma**2 + units.k) * (left.T @ error))
     x = D * (z + projector @ y)
     return Solution(x[:nv], x[nv : nv + k], x[nv + k :])
@@ -156,13 +161,18 @@ class StructuredSolution:
         diagonal = S.ravel(order="K")[:: size + 2]
         diagonal[:k] -= units.k
         diagonal[k : 2 * k] *= 1.0 + SOFT
-        rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, -balance.h[self._others])) - S[size, :size]
+        rhs = (
+            np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, -balance.h[self._others]))
+            - S[size, :size]
+        )
         system = S[:size, :size]
         system[:k, :k] -= stiff * J_j.dot(J_j.T)
         system[2 * k :, :k] -= J_b.T
         factors, pivots, s, _ = lapack.dsysv(system, rhs, lower=1)
         miss = blas.dsymv(-1.0, system, s, beta=1.0, y=rhs, lower=1)
-        s += lapack.dsytrs(factors, pivots, miss, lower=1)[0]  # forces inside the feet are worth k only, and round-off would show
+        s += lapack.dsytrs(factors, pivots, miss, lower=1)[
+            0
+        ]  # forces inside the feet are worth k only, and round-off would show
         a = X[:, size] + X[:, :size].dot(s)
         if U is not None:
             a = lapack.dtrtrs(U, a)[0]
@@ -171,7 +181,9 @@ class StructuredSolution:
         return Solution(a, lam, tau)
 
 
-def _square(M_j: Matrix, B: Matrix, stiff: float, one: float) -> tuple[Matrix, Matrix, Matrix | None]:
+def _square(
+    M_j: Matrix, B: Matrix, stiff: float, one: float
+) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return B^T H^-1 B with H = one E + stiff M_j^T M_j, in the lower triangle, and what gives H^-1 B s.
 
     Where the second term is tiny, as it is with a small k, two terms of the series of H^-1 are as exact as its Cholesky factor and cheaper.
@@ -189,7 +201,11 @@ def _square(M_j: Matrix, B: Matrix, stiff: float, one: float) -> tuple[Matrix, M
         Y = M_j.dot(B)
         inverse = (B - M_j.T.dot(stiff / one * Y)) / one
         S = blas.dsyrk(1.0 / one, B, trans=1, lower=1)
-        return blas.dsyrk(-stiff / one**2, Y, trans=1, lower=1, beta=1.0, c=S, overwrite_c=1), inverse, None
+        return (
+            blas.dsyrk(-stiff / one**2, Y, trans=1, lower=1, beta=1.0, c=S, overwrite_c=1),
+            inverse,
+            None,
+        )
     H = blas.dsyrk(stiff, M_j.T)
     H.ravel(order="K")[:: len(H) + 1] += one
     U, _ = lapack.dpotrf(H, lower=0, clean=0)

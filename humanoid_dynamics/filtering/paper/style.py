@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the paper leaves open: every switch of its filter, with the value that works."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What teleoperation answers: one command, how well each frame is led, and what every status means."""
 
 from __future__ import annotations
@@ -14,14 +15,32 @@ class TeleoperationStatus(StatusEnum):
     """Which limits a command keeps."""
 
     OK = "OK", "all limits are kept"
-    CLEARANCE_RELAXED = "CLEARANCE_RELAXED", "the clearance between bodies is reduced, so that soles stand and joints keep their limits"
-    FOOT_COMES_DOWN = "FOOT_COMES_DOWN", "the robot was about to fall, so a lifted foot is put down, and frames wait"
+    CLEARANCE_RELAXED = (
+        "CLEARANCE_RELAXED",
+        "the clearance between bodies is reduced, so that soles stand and joints keep their limits",
+    )
+    FOOT_COMES_DOWN = (
+        "FOOT_COMES_DOWN",
+        "the robot was about to fall, so a lifted foot is put down, and frames wait",
+    )
     HARD_BRAKING = "HARD_BRAKING", "all limits are kept, joints brake as hard as they can"
-    CONTACT_RELAXED = "CONTACT_RELAXED", "standing soles may slide or lift; all other limits are kept"
-    JOINTS_RELAXED = "JOINTS_RELAXED", "joints may exceed their position limits; contact and torque limits are kept"
+    CONTACT_RELAXED = (
+        "CONTACT_RELAXED",
+        "standing soles may slide or lift; all other limits are kept",
+    )
+    JOINTS_RELAXED = (
+        "JOINTS_RELAXED",
+        "joints may exceed their position limits; contact and torque limits are kept",
+    )
     FREE = "FREE", "no wrench within limits supports the robot"
-    STATE_NOT_FINITE = "STATE_NOT_FINITE", "the measured state is not finite; the last good one is used"
-    FALLEN = "FALLEN", "the robot fell or its state diverged; it comes to rest and returns to where it stood; a measured robot brakes"
+    STATE_NOT_FINITE = (
+        "STATE_NOT_FINITE",
+        "the measured state is not finite; the last good one is used",
+    )
+    FALLEN = (
+        "FALLEN",
+        "the robot fell or its state diverged; it comes to rest and returns to where it stood; a measured robot brakes",
+    )
     RESTARTED = "RESTARTED", "the robot is back at rest on its feet"
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the body keep clear of each other: capsules around limbs, and how fast they may approach."""
 
 from __future__ import annotations
@@ -8,13 +9,23 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.poses import clearance_kernels
-from humanoid_dynamics.filtering.poses.clearance_kernels import Seen, find_gaps, find_near, place_bodies, write_rows
+from humanoid_dynamics.filtering.poses.clearance_kernels import (
+    Seen,
+    find_gaps,
+    find_near,
+    place_bodies,
+    write_rows,
+)
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {place_bodies, find_gaps, find_near, write_rows})
+GAPS = tuple(
+    part
+    for part in functions_of(clearance_kernels)
+    if part not in {place_bodies, find_gaps, find_near, write_rows}
+)
 ROWS = GAPS
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.08  # m; surfaces nearer than this are watched
@@ -65,20 +76,43 @@ class Clearance:
         capsules, model, data = body_capsules(robot), robot.model, robot.data()
         index = {part.name: k for k, part in enumerate(capsules)}
         self.pairs = tuple(pair for pair in _watched(legs) if index.keys() >= set(pair))
-        self._pairs: Indices = np.array([[index[name] for name in pair] for pair in self.pairs], dtype=np.intp).reshape(-1, 2)
+        self._pairs: Indices = np.array(
+            [[index[name] for name in pair] for pair in self.pairs], dtype=np.intp
+        ).reshape(-1, 2)
         pin.forwardKinematics(model, data, robot.posture)
         self._moved = sorted({part.joint for part in capsules})
-        rows = [(self._moved.index(c.joint), *(x for end in c.ends for x in data.oMi[c.joint].actInv(end)), c.radius) for c in capsules]
+        rows = [
+            (
+                self._moved.index(c.joint),
+                *(x for end in c.ends for x in data.oMi[c.joint].actInv(end)),
+                c.radius,
+            )
+            for c in capsules
+        ]
         self._capsules = np.array(rows, dtype=np.float64)
         self._ends = self._capsules[:, 0].astype(np.intp)[self._pairs]
         self._carried = np.zeros((len(self._moved), robot.nv))
         for k, joint in enumerate(self._moved):
             for support in model.supports[joint]:
-                self._carried[k, model.idx_vs[support] : model.idx_vs[support] + model.nvs[support]] = support > 0
-        self._poses, self._drifts = np.zeros((len(self._moved), 4, 4)), np.zeros((len(self._moved), 6))
-        self._points, self._numbers = np.zeros((len(self.pairs), 2, 3)), np.array([SEEN, BRAKING, HARDEST])
-        self._find, self._write = compile_where_possible(find_gaps, GAPS), compile_where_possible(write_rows, GAPS)
-        self._select, self._near = compile_where_possible(find_near), np.zeros(len(self.pairs), dtype=np.intp)
+                self._carried[
+                    k, model.idx_vs[support] : model.idx_vs[support] + model.nvs[support]
+                ] = support > 0
+        self._poses, self._drifts = (
+            np.zeros((len(self._moved), 4, 4)),
+            np.zeros((len(self._moved), 6)),
+        )
+        self._points, self._numbers = (
+            np.zeros((len(self.pairs), 2, 3)),
+            np.array([SEEN, BRAKING, HARDEST]),
+        )
+        self._find, self._write = (
+            compile_where_possible(find_gaps, GAPS),
+            compile_where_possible(write_rows, GAPS),
+        )
+        self._select, self._near = (
+            compile_where_possible(find_near),
+            np.zeros(len(self.pairs), dtype=np.intp),
+        )
         self._kept = np.zeros(len(self.pairs))
         self._place, self._data = compile_where_possible(place_bodies), data
         self._seen = self._watch(data)
@@ -90,8 +124,15 @@ class Clearance:
 
     def _watch(self, data: pin.Data) -> Seen:
         """Return orientations, places and accelerations of the bodies: views, pinocchio writes there."""
-        placed, accelerations = [data.oMi[joint] for joint in self._moved], [data.a_gf[joint] for joint in self._moved]
-        return tuple(X.rotation for X in placed), tuple(X.translation for X in placed), tuple(a.vector for a in accelerations)
+        placed, accelerations = (
+            [data.oMi[joint] for joint in self._moved],
+            [data.a_gf[joint] for joint in self._moved],
+        )
+        return (
+            tuple(X.rotation for X in placed),
+            tuple(X.translation for X in placed),
+            tuple(a.vector for a in accelerations),
+        )
 
     def _measure(self, data: pin.Data) -> Vector:
         if data is not self._data:
@@ -114,8 +155,15 @@ class Clearance:
         self.count = 0
         if count == 0:
             return
-        bodies = self._poses, self._drifts, data.J, self._carried  # gravity is the same on both sides
-        self.count = self._write(bodies, near, (self._ends, self._points, over), self._numbers, v, self.rows, self.lower)
+        bodies = (
+            self._poses,
+            self._drifts,
+            data.J,
+            self._carried,
+        )  # gravity is the same on both sides
+        self.count = self._write(
+            bodies, near, (self._ends, self._points, over), self._numbers, v, self.rows, self.lower
+        )
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
@@ -126,7 +174,10 @@ def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
     """
     body, model, data = find_body(robot), robot.model, robot.data()
     pin.framesForwardKinematics(model, data, robot.posture)
-    at = {name: np.asarray(data.oMf[point.frame].act(point.p_F)) for name, point in body.points.items()}
+    at = {
+        name: np.asarray(data.oMf[point.frame].act(point.p_F))
+        for name, point in body.points.items()
+    }
     parts = [*_leg_capsules(robot, body, at)]
     if "left_hand" in at:
         parts += _upper_capsules(robot, data, body, at)
@@ -139,29 +190,59 @@ def _leg_capsules(robot: RobotModel, body: Body, at: dict[str, Vector]) -> list[
         hip, knee, ankle = (at[f"{side}_{name}"] for name in ("hip", "knee", "ankle"))
         shank = int(model.frames[body.points[f"{side}_knee"].frame].parentJoint)
         thigh = int(model.parents[shank])
-        parts.append(Capsule(f"{side}_thigh", thigh, np.array([hip, knee]), LEG * float(np.linalg.norm(knee - hip))))
-        parts.append(Capsule(f"{side}_shank", shank, np.array([knee, ankle]), LEG * float(np.linalg.norm(ankle - knee))))
+        parts.append(
+            Capsule(
+                f"{side}_thigh",
+                thigh,
+                np.array([hip, knee]),
+                LEG * float(np.linalg.norm(knee - hip)),
+            )
+        )
+        parts.append(
+            Capsule(
+                f"{side}_shank",
+                shank,
+                np.array([knee, ankle]),
+                LEG * float(np.linalg.norm(ankle - knee)),
+            )
+        )
         data = robot.data()
         pin.framesForwardKinematics(model, data, robot.posture)
         corners = np.array([data.oMf[sole.frame].act(corner) for corner in sole.vertices])
         half = 0.5 * float(np.ptp(corners[:, 1]))
         middle = corners.mean(axis=0)
-        ends = np.array([[corners[:, 0].min() + half, middle[1], middle[2]], [corners[:, 0].max() - half, middle[1], middle[2]]])
+        ends = np.array(
+            [
+                [corners[:, 0].min() + half, middle[1], middle[2]],
+                [corners[:, 0].max() - half, middle[1], middle[2]],
+            ]
+        )
         parts.append(Capsule(f"{side}_foot", int(model.frames[sole.frame].parentJoint), ends, half))
     return parts
 
 
-def _upper_capsules(robot: RobotModel, data: pin.Data, body: Body, at: dict[str, Vector]) -> list[Capsule]:
+def _upper_capsules(
+    robot: RobotModel, data: pin.Data, body: Body, at: dict[str, Vector]
+) -> list[Capsule]:
     model = robot.model
     shoulders = [at[f"{side}_shoulder"] for side in SIDES]
     width = float(np.linalg.norm(shoulders[0] - shoulders[1]))
     chest = int(model.frames[body.chest].parentJoint) if body.chest is not None else 1
     hips = 0.5 * (at["left_hip"] + at["right_hip"])
     middle = 0.5 * (shoulders[0] + shoulders[1])
-    parts = [Capsule("trunk", chest, np.array([hips, middle - 0.3 * width * _unit(middle - hips)]), TRUNK * width)]
+    parts = [
+        Capsule(
+            "trunk",
+            chest,
+            np.array([hips, middle - 0.3 * width * _unit(middle - hips)]),
+            TRUNK * width,
+        )
+    ]
     if "head" in at:
         joint = int(model.frames[body.points["head"].frame].parentJoint)
-        above = middle + max(float((at["head"] - middle) @ _unit(middle - hips)), 0.5 * width) * _unit(middle - hips)
+        above = middle + max(
+            float((at["head"] - middle) @ _unit(middle - hips)), 0.5 * width
+        ) * _unit(middle - hips)
         parts.append(Capsule("head", joint, np.array([above, above]), HEAD * width))
     for side in SIDES:
         elbow, hand = at[f"{side}_elbow"], at[f"{side}_hand"]
@@ -175,10 +256,19 @@ def _upper_capsules(robot: RobotModel, data: pin.Data, body: Body, at: dict[str,
 
 
 def _watched(legs: bool) -> list[tuple[str, str]]:
-    pairs = [("left_hand", "right_hand"), ("left_hand", "right_forearm"), ("left_forearm", "right_hand"), ("left_forearm", "right_forearm")]
+    pairs = [
+        ("left_hand", "right_hand"),
+        ("left_hand", "right_forearm"),
+        ("left_forearm", "right_hand"),
+        ("left_forearm", "right_forearm"),
+    ]
     for side in SIDES:
-        pairs += [(f"{side}_{part}", other) for part in ("hand", "forearm") for other in ("trunk", "head")]
-        pairs += [(f"{side}_hand", f"{other}_{part}") for other in SIDES for part in ("thigh", "shank")]
+        pairs += [
+            (f"{side}_{part}", other) for part in ("hand", "forearm") for other in ("trunk", "head")
+        ]
+        pairs += [
+            (f"{side}_hand", f"{other}_{part}") for other in SIDES for part in ("thigh", "shank")
+        ]
     if legs:
         pairs += [(f"left_{part}", f"right_{part}") for part in ("thigh", "shank", "foot")]
         pairs += [("left_foot", "right_shank"), ("right_foot", "left_shank")]

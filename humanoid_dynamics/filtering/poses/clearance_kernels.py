@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How near capsules are to each other and how fast they may approach, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def place_bodies(seen: Seen, poses: Matrix, drifts: Matrix) -> None:
                 poses[k, i, j] = turns[k][i, j]
 
 
-def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector) -> float:
+def find_gaps(
+    poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector
+) -> float:
     """Write how far capsules are apart, and the nearest points of their middle lines; return the smallest distance.
 
     Args:
@@ -81,10 +84,19 @@ def find_near(over: Vector, seen: float, most: int, near: Indices) -> int:
     return count
 
 
-def _line_of(poses: Matrix, capsule: Vector) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+def _line_of(
+    poses: Matrix, capsule: Vector
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Return beginning of a middle line and the way to its end, axes of the world."""
     X = poses[int(capsule[0])]
-    x, y, z, dx, dy, dz = capsule[1], capsule[2], capsule[3], capsule[4] - capsule[1], capsule[5] - capsule[2], capsule[6] - capsule[3]
+    x, y, z, dx, dy, dz = (
+        capsule[1],
+        capsule[2],
+        capsule[3],
+        capsule[4] - capsule[1],
+        capsule[5] - capsule[2],
+        capsule[6] - capsule[3],
+    )
     start = (
         X[0, 3] + X[0, 0] * x + X[0, 1] * y + X[0, 2] * z,
         X[1, 3] + X[1, 0] * x + X[1, 1] * y + X[1, 2] * z,
@@ -103,7 +115,10 @@ def _along(a: tuple[float, float, float], b: tuple[float, float, float]) -> floa
 
 
 def _nearest(
-    p: tuple[float, float, float], d: tuple[float, float, float], r: tuple[float, float, float], e: tuple[float, float, float]
+    p: tuple[float, float, float],
+    d: tuple[float, float, float],
+    r: tuple[float, float, float],
+    e: tuple[float, float, float],
 ) -> tuple[float, float]:
     """Return the shares of two lines, p + s d and r + t e, at which they are nearest to each other."""
     w = (p[0] - r[0], p[1] - r[1], p[2] - r[2])
@@ -124,8 +139,14 @@ def _share(x: float, whole: float) -> float:
     return min(max(x / whole, 0.0), 1.0) if whole > POINT else 0.0
 
 
-def write_rows(  # noqa: PLR0917
-    bodies: Bodies, near: Indices, pairs: Pairs, numbers: Vector, v: Vector, rows: Matrix, lower: Vector
+def write_rows(
+    bodies: Bodies,
+    near: Indices,
+    pairs: Pairs,
+    numbers: Vector,
+    v: Vector,
+    rows: Matrix,
+    lower: Vector,
 ) -> int:
     """Write rows that tell how fast parts come nearer, and bounds on them; return how many.
 
@@ -143,14 +164,20 @@ def write_rows(  # noqa: PLR0917
     ends, points, over = pairs
     count = 0
     for k in near:
-        x, y, z = points[k, 1, 0] - points[k, 0, 0], points[k, 1, 1] - points[k, 0, 1], points[k, 1, 2] - points[k, 0, 2]
+        x, y, z = (
+            points[k, 1, 0] - points[k, 0, 0],
+            points[k, 1, 1] - points[k, 0, 1],
+            points[k, 1, 2] - points[k, 0, 2],
+        )
         length = math.sqrt(x * x + y * y + z * z)
         if length > CROSSED:
             for j in range(len(v)):
                 rows[count, j] = 0.0
             line, drift = (x / length, y / length, z / length), 0.0
             for end in range(2):
-                drift += _add_end(bodies, ends[k, end], line, points[k, end], 2.0 * end - 1.0, v, rows[count])
+                drift += _add_end(
+                    bodies, ends[k, end], line, points[k, end], 2.0 * end - 1.0, v, rows[count]
+                )
             approach = 0.0
             for j in range(len(v)):
                 approach += rows[count, j] * v[j]
@@ -160,8 +187,14 @@ def write_rows(  # noqa: PLR0917
     return count
 
 
-def _add_end(  # noqa: PLR0917
-    bodies: Bodies, body: int, line: tuple[float, float, float], p: Vector, way: float, v: Vector, row: Vector
+def _add_end(
+    bodies: Bodies,
+    body: int,
+    line: tuple[float, float, float],
+    p: Vector,
+    way: float,
+    v: Vector,
+    row: Vector,
 ) -> float:
     """Add to a row how fast a point of a body goes along a line; return its acceleration where no coordinate accelerates."""
     X, a, J, carried = bodies[0][body], bodies[1][body], bodies[2], bodies[3]
@@ -170,7 +203,14 @@ def _add_end(  # noqa: PLR0917
     wx, wy, wz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(len(v)):
         if carried[body, j] != 0.0:
-            row[j] += nx * J[0, j] + ny * J[1, j] + nz * J[2, j] + mx * J[3, j] + my * J[4, j] + mz * J[5, j]
+            row[j] += (
+                nx * J[0, j]
+                + ny * J[1, j]
+                + nz * J[2, j]
+                + mx * J[3, j]
+                + my * J[4, j]
+                + mz * J[5, j]
+            )
             vx, vy, vz = vx + J[0, j] * v[j], vy + J[1, j] * v[j], vz + J[2, j] * v[j]
             wx, wy, wz = wx + J[3, j] * v[j], wy + J[4, j] * v[j], wz + J[5, j] * v[j]
     # The point goes at u = v + w x p; its acceleration is that of the body there, and w x u.
@@ -179,5 +219,7 @@ def _add_end(  # noqa: PLR0917
     rx, ry, rz = p[0] - X[0, 3], p[1] - X[1, 3], p[2] - X[2, 3]
     mx, my, mz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
     for i in range(3):
-        drift += a[i] * (X[0, i] * nx + X[1, i] * ny + X[2, i] * nz) + a[3 + i] * (X[0, i] * mx + X[1, i] * my + X[2, i] * mz)
+        drift += a[i] * (X[0, i] * nx + X[1, i] * ny + X[2, i] * nz) + a[3 + i] * (
+            X[0, i] * mx + X[1, i] * my + X[2, i] * mz
+        )
     return float(drift)

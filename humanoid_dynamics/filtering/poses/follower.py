@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smooth motion towards goals: poses that go where they should with bounded velocity and acceleration."""
 
 from __future__ import annotations
@@ -59,8 +60,15 @@ class PoseFollowers:
         most = np.array([[pace.acceleration, pace.turn_acceleration] for pace in paces])
         speeds = np.array([[pace.speed, pace.turn_speed] for pace in paces])
         self._full = speeds, most
-        self._pace = np.array([0.5 * pace.bandwidth for pace in paces]), speeds.copy(), most.copy(), BRAKING
-        self._follow = compile_where_possible(follow, (quaternion_of, turn_between, shorten, turn_by))
+        self._pace = (
+            np.array([0.5 * pace.bandwidth for pace in paces]),
+            speeds.copy(),
+            most.copy(),
+            BRAKING,
+        )
+        self._follow = compile_where_possible(
+            follow, (quaternion_of, turn_between, shorten, turn_by)
+        )
         self.p, self.R = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         self.rate, self.acceleration = np.zeros((count, 6)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))
@@ -85,7 +93,10 @@ class PoseFollowers:
             speed: Share of its largest velocities.
             acceleration: Share of its largest accelerations.
         """
-        self._pace[1][k], self._pace[2][k] = speed * self._full[0][k], acceleration * self._full[1][k]
+        self._pace[1][k], self._pace[2][k] = (
+            speed * self._full[0][k],
+            acceleration * self._full[1][k],
+        )
 
     def step(self, p: Matrix, R: Matrix, rate: Matrix, dt: float) -> None:
         """Go on for one step.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which poses of a tracker can be believed: each sample is taken, or refused with a reason."""
 
 from __future__ import annotations
@@ -14,18 +15,30 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.status import StatusEnum
 
 NUMBERS = 7  # x y z and quaternion x y z w
-FASTEST, PLACE = 6.0, 0.1  # m/s and m; a pose that went farther than FASTEST * time + PLACE has jumped
+FASTEST, PLACE = (
+    6.0,
+    0.1,
+)  # m/s and m; a pose that went farther than FASTEST * time + PLACE has jumped
 FASTEST_TURN, TURN = 20.0, 0.5  # rad/s and rad; likewise
 LONGEST = 0.1  # s; the room for what moved unseen does not grow beyond this
 FLIP = 2.2  # rad; nor for orientations beyond this
-SETTLED, SETTLED_FLIP = 0.15, 0.8  # s; poses that agree with each other this long are believed though they jumped
+SETTLED, SETTLED_FLIP = (
+    0.15,
+    0.8,
+)  # s; poses that agree with each other this long are believed though they jumped
 SETTLED_SWAP = 3.0  # s; likewise where each of a pair is where the other one was
 FROZEN = 0.5  # s; a pose that has not changed by one bit for so long is not measured any more
 NEW_CLOCK = 0.15  # s; stamps that run on this long after they went back are another clock
-SLOW_CLOCK = 0.01  # by which the delay of the quickest sample is forgotten, so that clocks may drift apart
+SLOW_CLOCK = (
+    0.01  # by which the delay of the quickest sample is forgotten, so that clocks may drift apart
+)
 LATE = 0.2  # s; stamps that are older than the newest by less were overtaken on their way
 FARTHEST = 1e4  # m; there is no robot beyond
-SWAPPED, AWAY, MUCH_NEARER = 0.15, 0.2, 0.35  # m, m, -; a pose this near to the other one of a pair, this far from its own, is of the other
+SWAPPED, AWAY, MUCH_NEARER = (
+    0.15,
+    0.2,
+    0.35,
+)  # m, m, -; a pose this near to the other one of a pair, this far from its own, is of the other
 
 
 class PoseStreamStatus(StatusEnum):
@@ -36,17 +49,32 @@ class PoseStreamStatus(StatusEnum):
     POSE_JUMP = "POSE_JUMP", "the pose is accepted after a jump"
     TRACKING = "TRACKING", "poses come and the frame follows"
     APPROACHING = "APPROACHING", "poses come and the frame moves to them at limited speed"
-    OUT_OF_REACH = "OUT_OF_REACH", "the pose is farther than the limb is long; the frame goes as near as it can"
+    OUT_OF_REACH = (
+        "OUT_OF_REACH",
+        "the pose is farther than the limb is long; the frame goes as near as it can",
+    )
     GAP = "GAP", "no pose for a while; the goal coasts to a stop at the last good one"
     LOST = "LOST", "no pose for long; the frame is released and goes to rest"
     FROZEN = "FROZEN", "poses come and do not change by one bit; the goal stands still"
-    OUTLIER = "OUTLIER", "the pose jumped; the goal stays at the last good one until poses agree with it or with each other"
-    FLIPPED = "FLIPPED", "the orientation jumped, the position did not; the goal stays at the last good one"
-    SWAPPED = "SWAPPED", "the pose belongs to the other one of a pair; the goal stays at the last good one"
+    OUTLIER = (
+        "OUTLIER",
+        "the pose jumped; the goal stays at the last good one until poses agree with it or with each other",
+    )
+    FLIPPED = (
+        "FLIPPED",
+        "the orientation jumped, the position did not; the goal stays at the last good one",
+    )
+    SWAPPED = (
+        "SWAPPED",
+        "the pose belongs to the other one of a pair; the goal stays at the last good one",
+    )
     STAMP_IN_PAST = "STAMP_IN_PAST", "stamps went back; the goal stays until they advance"
     REPEATED = "REPEATED", "the stamp is that of the pose before; the pose is ignored"
     OVERTAKEN = "OVERTAKEN", "newer poses came before this one; the pose is ignored"
-    NOT_FINITE = "NOT_FINITE", "a number of the pose or its stamp is not finite; the pose is ignored"
+    NOT_FINITE = (
+        "NOT_FINITE",
+        "a number of the pose or its stamp is not finite; the pose is ignored",
+    )
     NOT_UNIT = "NOT_UNIT", "the quaternion is not of unit length; the pose is ignored"
     NOT_A_POSE = "NOT_A_POSE", "the pose does not have seven numbers; it is ignored"
     UNKNOWN_FRAME = "UNKNOWN_FRAME", "the frame of the pose is not led; the pose is ignored"
@@ -115,7 +143,9 @@ class StampClock:
         """Prepare; no sample has come."""
         self._stamp = self._received = -np.inf
         self._offset = np.inf
-        self._other: tuple[float, float, float] | None = None  # stamp and receipt of the newest of another clock, receipt of its first
+        self._other: tuple[float, float, float] | None = (
+            None  # stamp and receipt of the newest of another clock, receipt of its first
+        )
 
     def read(self, stamp: float, now: float) -> float | PoseStreamStatus:
         """Return when a sample was measured.
@@ -169,12 +199,18 @@ class PoseGate:
         self._clock = StampClock()
         self.last: Sample | None = None
         self.refused, self.swapped = 0, False
-        self._before: Sample | None = None  # the last one believed before a long way that was believed
-        self._first: Sample | None = None  # the first and the newest of a run of samples that jumped but agree with each other
+        self._before: Sample | None = (
+            None  # the last one believed before a long way that was believed
+        )
+        self._first: Sample | None = (
+            None  # the first and the newest of a run of samples that jumped but agree with each other
+        )
         self._newest: Sample | None = None
         self._changed = self._swapped_since = -np.inf
 
-    def take(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseGate | None = None) -> PoseStreamStatus:
+    def take(
+        self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseGate | None = None
+    ) -> PoseStreamStatus:
         """Take one sample; nothing raises.
 
         Args:
@@ -225,7 +261,10 @@ class PoseGate:
         last = self.last
         if last is None or other.last is None:
             return False
-        there, here = float(np.linalg.norm(sample.p - other.last.p)), float(np.linalg.norm(sample.p - last.p))
+        there, here = (
+            float(np.linalg.norm(sample.p - other.last.p)),
+            float(np.linalg.norm(sample.p - last.p)),
+        )
         return here > AWAY and there < min(SWAPPED, MUCH_NEARER * here)
 
     def _doubt(self, sample: Sample, now: float, other: PoseGate) -> PoseStreamStatus:

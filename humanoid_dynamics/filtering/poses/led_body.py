@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wanted of the whole body while some of its frames are led: a stance, a centre of mass over it, and rest for all else."""
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ LOWEST, HIGHEST = 0.25, 0.02  # of the leg; how far the centre of mass may go do
 INSIDE = (0.25, 0.5)  # share of the area under one sole, and under two, for the centre of mass
 LEADS = 0.9  # share from which on a foot is asked for
 FRESH = 1.0  # s; a pose of a foot that is older asks for nothing
-CALM = (0.2, 0.15, 0.1)  # share of speed, acceleration and weight of led frames while one foot bears all
+CALM = (
+    0.2,
+    0.15,
+    0.1,
+)  # share of speed, acceleration and weight of led frames while one foot bears all
 SHIFTING = 0.25  # share of their speed while the load goes there
 LIFTING = (0.4, 0.25)  # share of speed and acceleration of led feet
 WAITING = 0.01  # share of their speed while a foot is put down in haste
@@ -41,7 +46,12 @@ class LedBody:
     """
 
     def __init__(
-        self, robot: RobotModel, frames: Sequence[LedFrame], poses: LedPoses, tick: ReachingTick, proportions: Proportions
+        self,
+        robot: RobotModel,
+        frames: Sequence[LedFrame],
+        poses: LedPoses,
+        tick: ReachingTick,
+        proportions: Proportions,
     ) -> None:
         """Prepare; ``rest`` must follow.
 
@@ -62,7 +72,11 @@ class LedBody:
         self._stance: tuple[object, ...] = ()
         for k in self._foot_of:
             poses.followers.slow(k, *LIFTING)
-        self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
+        self._rest_com, self._rest_pelvis, self._rest_shoulders = (
+            np.zeros(3),
+            np.zeros(3),
+            np.zeros((self._com, 3)),
+        )
         self._q, self._turn, self._rest_soles = np.array(robot.posture), np.eye(3), np.zeros(3)
         self.home: Vector = np.array(robot.posture)
 
@@ -83,7 +97,9 @@ class LedBody:
         self._area = self.feet.area((0, 1), terms, INSIDE[1])
         self._stance = ()
         # What rests is told from the resting posture, so that a robot that was found in another one goes there.
-        self._rest_com, self._rest_pelvis, self._rest_shoulders, self._rest_soles = self._resting_places()
+        self._rest_com, self._rest_pelvis, self._rest_shoulders, self._rest_soles = (
+            self._resting_places()
+        )
         poses.followers.place(self._com, terms.com, np.eye(3), np.zeros(6))
         for k in range(self._com):
             poses.stay(k, points.p[k], points.R[k], points.rate[k])
@@ -96,9 +112,16 @@ class LedBody:
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         middle = np.mean([data.oMf[frame].act(c) for frame, c in self.feet.soles], axis=0)
         com = np.array(pin.centerOfMass(robot.model, data, robot.posture)) - middle
-        pelvis = data.oMf[self._frames[self._pelvis].frame].translation - middle if self._pelvis >= 0 else np.zeros(3)
+        pelvis = (
+            data.oMf[self._frames[self._pelvis].frame].translation - middle
+            if self._pelvis >= 0
+            else np.zeros(3)
+        )
         points = [led.shoulder for led in self._frames]
-        shoulders = [np.zeros(3) if point is None else place_point(data, robot.model, point) - middle for point in points]
+        shoulders = [
+            np.zeros(3) if point is None else place_point(data, robot.model, point) - middle
+            for point in points
+        ]
         return com, np.array(pelvis), np.array(shoulders), middle
 
     def target(self, now: float, dt: float) -> Target:
@@ -112,7 +135,9 @@ class LedBody:
         for k in range(self._com):
             if poses.shares[k] <= 0.0 or self._stands(k):
                 poses.stay(k, points.p[k], points.R[k], points.rate[k])
-        poses.shoulders[:] = poses.followers.p[self._com] + self._turned(self._rest_shoulders - self._rest_com)
+        poses.shoulders[:] = poses.followers.p[self._com] + self._turned(
+            self._rest_shoulders - self._rest_com
+        )
         poses.update(now, dt, terms, self._robot.model, self.floor)
         if self._foot_of:
             self._lead_feet(now, dt)
@@ -128,7 +153,11 @@ class LedBody:
         return self._write()
 
     def _stands(self, k: int) -> bool:
-        return k in self._foot_of and self.feet.phase[self._foot_of[k]] in {"stand", "shift", "give"}
+        return k in self._foot_of and self.feet.phase[self._foot_of[k]] in {
+            "stand",
+            "shift",
+            "give",
+        }
 
     def _lead_feet(self, now: float, dt: float) -> None:
         poses, terms, feet = self._poses, self._tick.terms, self.feet
@@ -137,7 +166,9 @@ class LedBody:
             X_FS, R = self._frames[k].X_FS, poses.goal_turn(k)
             p = feet.bound(foot, poses.goals[k] + R @ X_FS.translation, terms, self.floor)
             turn = feet.bound_turn(foot, R @ X_FS.rotation, terms)
-            leads = poses.shares[k] > LEADS and poses.engaged[k] and poses.streams[k].age(now) < FRESH
+            leads = (
+                poses.shares[k] > LEADS and poses.engaged[k] and poses.streams[k].age(now) < FRESH
+            )
             heights[foot] = p[2] - self.floor if leads else 0.0
             if feet.phase[foot] == "down":
                 p, turn = feet.sink(foot, self.floor, dt)
@@ -169,13 +200,17 @@ class LedBody:
             self._stance = stance
             feet = (0, 1) if alone < 0 else (alone,)
             self._area = self.feet.area(feet, self._tick.terms, INSIDE[len(feet) - 1])
-            centres = self._tick.terms.place + np.einsum("kij,kj->ki", self._tick.terms.turn, self._centres)
+            centres = self._tick.terms.place + np.einsum(
+                "kij,kj->ki", self._tick.terms.turn, self._centres
+            )
             self._middle = np.array([*centres[list(feet), :2].mean(axis=0), self.floor])
             if alone < 0:
                 self._turn_base()
             if alone < 0 and all(self._tick.footing.stands):
                 self.home = np.array(self._q)
-                self.home[:3] = self._middle + self._turned(self._robot.posture[:3] - self._rest_soles)
+                self.home[:3] = self._middle + self._turned(
+                    self._robot.posture[:3] - self._rest_soles
+                )
 
     def _turn_base(self) -> None:
         """Let the base look as the soles do, as it does in the resting posture."""
@@ -196,10 +231,14 @@ class LedBody:
         bounded, rate = wish.copy(), np.zeros(6)
         bounded[:2] = area.clamp(wish[None, :2], area.share)[0]
         height = self.floor + float(self._rest_com[2])
-        bounded[2] = min(max(float(wish[2]), height - LOWEST * self._leg), height + HIGHEST * self._leg)
+        bounded[2] = min(
+            max(float(wish[2]), height - LOWEST * self._leg), height + HIGHEST * self._leg
+        )
         if self._pelvis >= 0:
             inside = np.abs(bounded - wish) < SAME
-            rate[:3] = inside * float(poses.shares[self._pelvis]) * poses.followers.rate[self._pelvis, :3]
+            rate[:3] = (
+                inside * float(poses.shares[self._pelvis]) * poses.followers.rate[self._pelvis, :3]
+            )
         return bounded, rate
 
     def _turned(self, x: Matrix) -> Matrix:

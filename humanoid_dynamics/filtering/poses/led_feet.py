@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feet that an operator leads: one at a time is lifted, once the robot is balanced on the other one, and put down again."""
 
 from __future__ import annotations
@@ -12,16 +13,27 @@ from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-LIFT, LOWERED = 0.025, 0.012  # m; a goal higher than the first asks to be lifted, one lower than the second to be put down
+LIFT, LOWERED = (
+    0.025,
+    0.012,
+)  # m; a goal higher than the first asks to be lifted, one lower than the second to be put down
 HIGHEST, FARTHEST = 0.25, 0.35  # of the leg; over the ground, and ahead or behind of the other foot
-STEEPEST, LEAST = 0.6, 1e-6  # rad; how far a lifted sole is turned from level, and the sine below which it has no way back
+STEEPEST, LEAST = (
+    0.6,
+    1e-6,
+)  # rad; how far a lifted sole is turned from level, and the sine below which it has no way back
 NARROWEST = 0.8  # of the distance of the feet at the start
 BALANCED = 0.45  # share of the standing sole in which the capture point must be
-PATIENCE, PAUSE = 3.0, 1.0  # s; how long balance is waited for, and how long a foot is refused after that
+PATIENCE, PAUSE = (
+    3.0,
+    1.0,
+)  # s; how long balance is waited for, and how long a foot is refused after that
 GIVING = 0.06  # s in which the load goes to the other foot
 SINKING = 0.2  # m/s; how fast a foot is put down
 DEEPER = 0.04  # m; how far below the ground it is drawn until it is there; the ground stops it
-NEAR = 0.9  # share of the sole that bears all; a capture point farther out calls the lifted foot down
+NEAR = (
+    0.9  # share of the sole that bears all; a capture point farther out calls the lifted foot down
+)
 TILTED = 0.25  # rad; so does a base that tilts so far from where it was when the foot was lifted
 HASTY = 0.6  # m/s; how fast a foot is put down then
 REST = 2.0  # s; how long it is refused after that
@@ -97,7 +109,9 @@ class LedFeet:
                 return 1 - foot
         return -1
 
-    def update(self, heights: Vector, terms: BodyTerms, stands: tuple[bool, bool], dt: float) -> None:
+    def update(
+        self, heights: Vector, terms: BodyTerms, stands: tuple[bool, bool], dt: float
+    ) -> None:
         """Go on for one tick.
 
         Args:
@@ -240,7 +254,9 @@ class LedFeet:
             p: (3,) place.
             R: (3, 3) orientation.
         """
-        self._goal_p[foot, 2] = max(ground - DEEPER, self._goal_p[foot, 2] - (HASTY if self.rescues else SINKING) * dt)
+        self._goal_p[foot, 2] = max(
+            ground - DEEPER, self._goal_p[foot, 2] - (HASTY if self.rescues else SINKING) * dt
+        )
         return self._goal_p[foot], self._goal_R[foot]
 
     def write(self, target: Target) -> None:
@@ -251,4 +267,6 @@ class LedFeet:
         """
         target.touches = self.standing
         for foot in (0, 1):
-            target.until[foot] = max(GIVING - self._timer[foot], 0.0) if self.phase[foot] == "give" else np.inf
+            target.until[foot] = (
+                max(GIVING - self._timer[foot], 0.0) if self.phase[foot] == "give" else np.inf
+            )

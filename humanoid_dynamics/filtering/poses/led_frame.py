@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames of a robot that an operator may lead: what they are called, what they move with, how far they reach."""
 
 from __future__ import annotations
@@ -70,10 +71,14 @@ def find_frame(robot: RobotModel, name: str) -> int:
     if target in robot.links:
         return robot.link_frame(target)
     known = (*robot.control_points, *robot.surfaces, *robot.links, *robot.aliases)
-    raise UnknownNameError("control point, surface, link or alias", name, tuple(dict.fromkeys(known)))
+    raise UnknownNameError(
+        "control point, surface, link or alias", name, tuple(dict.fromkeys(known))
+    )
 
 
-def find_led_frames(robot: RobotModel, names: Sequence[str], proportions: Proportions) -> tuple[LedFrame, ...]:
+def find_led_frames(
+    robot: RobotModel, names: Sequence[str], proportions: Proportions
+) -> tuple[LedFrame, ...]:
     """Return the frames of those names, with what the operator's wishes for them mean.
 
     Args:
@@ -86,22 +91,36 @@ def find_led_frames(robot: RobotModel, names: Sequence[str], proportions: Propor
         UnsupportedRobotError: If two names are of one frame.
     """
     frames = [find_frame(robot, name) for name in names]
-    twice = sorted({name for name, frame in zip(names, frames, strict=True) if frames.count(frame) > 1})
+    twice = sorted(
+        {name for name, frame in zip(names, frames, strict=True) if frames.count(frame) > 1}
+    )
     if twice:
-        raise UnsupportedRobotError("teleoperation", twice, "a frame accepts one pose stream; these names refer to one frame")
+        raise UnsupportedRobotError(
+            "teleoperation",
+            twice,
+            "a frame accepts one pose stream; these names refer to one frame",
+        )
     body, data = find_body(robot), robot.data()
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     partners = _pair(names)
     found = [_describe(robot, data, body, proportions, name) for name in names]
-    return tuple(replace(led, partner=partner) for led, partner in zip(found, partners, strict=True))
+    return tuple(
+        replace(led, partner=partner) for led, partner in zip(found, partners, strict=True)
+    )
 
 
-def _describe(robot: RobotModel, data: pin.Data, body: Body, proportions: Proportions, name: str) -> LedFrame:
+def _describe(
+    robot: RobotModel, data: pin.Data, body: Body, proportions: Proportions, name: str
+) -> LedFrame:
     model, frame = robot.model, find_frame(robot, name)
     joint = int(model.frames[frame].parentJoint)
     feet = [int(model.frames[sole].parentJoint) for sole in proportions.soles]
     foot = feet.index(joint) if joint in feet else -1
-    X_FS = data.oMf[frame].inverse() * data.oMf[proportions.soles[foot]] if foot >= 0 else pin.SE3.Identity()
+    X_FS = (
+        data.oMf[frame].inverse() * data.oMf[proportions.soles[foot]]
+        if foot >= 0
+        else pin.SE3.Identity()
+    )
     side = _side_of_arm(robot, body, joint)
     shoulder, reach = _reach(data, body, side, frame) if side else (None, np.inf)
     if foot >= 0:
@@ -138,7 +157,11 @@ def _chain(robot: RobotModel, body: Body, joint: int) -> Indices:
     for frame in ends:
         trunk |= {int(i) for i in model.supports[int(model.frames[frame].parentJoint)]}
     own = [int(i) for i in model.supports[joint] if int(i) not in trunk]
-    places = [np.arange(joint_.v.start, joint_.v.stop) - BASE for joint_ in robot.joints if joint_.index in own]
+    places = [
+        np.arange(joint_.v.start, joint_.v.stop) - BASE
+        for joint_ in robot.joints
+        if joint_.index in own
+    ]
     return np.concatenate([np.zeros(0, dtype=np.intp), *places]).astype(np.intp)
 
 

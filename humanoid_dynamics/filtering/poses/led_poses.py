@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From streams of poses to goals of frames: absolute or behind a clutch, inside reach, smooth, and given up where tracking is lost."""
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-ARRIVED, ARRIVED_TURN = 0.04, 0.25  # m, rad; a frame that is nearer to its goal is no longer on its way
-LEAN = 0.15  # of the reach; how far shoulders may go from where they rest for a hand to reach farther
+ARRIVED, ARRIVED_TURN = (
+    0.04,
+    0.25,
+)  # m, rad; a frame that is nearer to its goal is no longer on its way
+LEAN = (
+    0.15  # of the reach; how far shoulders may go from where they rest for a hand to reach farther
+)
 FLOOR = 0.05  # m; how far above the ground hands stay
 
 
@@ -35,7 +41,14 @@ class LedPoses:
     """
 
     def __init__(
-        self, frames: Sequence[LedFrame], pace: Pace, others: Sequence[Pace], *, relative: bool, scale: float, turn: Matrix
+        self,
+        frames: Sequence[LedFrame],
+        pace: Pace,
+        others: Sequence[Pace],
+        *,
+        relative: bool,
+        scale: float,
+        turn: Matrix,
     ) -> None:
         """Prepare.
 
@@ -52,7 +65,11 @@ class LedPoses:
         self.followers = PoseFollowers([pace] * count + list(others))
         total = count + len(others)
         self.shoulders, self._reach = np.zeros((count, 3)), compile_where_possible(bring_into_reach)
-        self.goals, self._turns, self._rates = np.zeros((total, 3)), np.tile(np.eye(3), (total, 1, 1)), np.zeros((total, 6))
+        self.goals, self._turns, self._rates = (
+            np.zeros((total, 3)),
+            np.tile(np.eye(3), (total, 1, 1)),
+            np.zeros((total, 6)),
+        )
         self.restart()
 
     def restart(self) -> None:
@@ -75,9 +92,15 @@ class LedPoses:
         self.engaged[k] = closed
         self._origin[k] = None
         if not closed:  # it stays where it is on its way
-            self.goals[k], self._turns[k], self._rates[k] = self.followers.p[k], self.followers.R[k], 0.0
+            self.goals[k], self._turns[k], self._rates[k] = (
+                self.followers.p[k],
+                self.followers.R[k],
+                0.0,
+            )
 
-    def update(self, now: float, dt: float, terms: BodyTerms, model: pin.Model, floor: float) -> None:
+    def update(
+        self, now: float, dt: float, terms: BodyTerms, model: pin.Model, floor: float
+    ) -> None:
         """Take goals from the streams.
 
         Args:
@@ -96,10 +119,14 @@ class LedPoses:
             if self.engaged[k]:
                 goal = self._map(k, stream, stream.goal(now))
                 self.asked[k] = goal.p
-                self._cut[k] = self._bound(k, goal, place_shoulder(self._frames[k], terms, model), floor)
+                self._cut[k] = self._bound(
+                    k, goal, place_shoulder(self._frames[k], terms, model), floor
+                )
                 self.goals[k], self._turns[k], self._rates[k] = goal.p, goal.R, goal.rate
 
-    def set_goal(self, k: int, p: Vector, R: Matrix | None = None, *, rate: Vector | None = None) -> None:
+    def set_goal(
+        self, k: int, p: Vector, R: Matrix | None = None, *, rate: Vector | None = None
+    ) -> None:
         """Set the goal of a follower by hand.
 
         Args:
@@ -157,7 +184,9 @@ class LedPoses:
             return PoseStreamStatus.OUT_OF_REACH
         place, turn = self.followers.left[k]
         return (
-            PoseStreamStatus.TRACKING if place < ARRIVED and turn < ARRIVED_TURN and self.shares[k] >= 1.0 else PoseStreamStatus.APPROACHING
+            PoseStreamStatus.TRACKING
+            if place < ARRIVED and turn < ARRIVED_TURN and self.shares[k] >= 1.0
+            else PoseStreamStatus.APPROACHING
         )
 
     def _map(self, k: int, stream: PoseStream, goal: Goal) -> Goal:
@@ -166,7 +195,12 @@ class LedPoses:
             return goal
         origin = self._origin[k]
         if origin is None or origin[3] != stream.jumps:
-            origin = self._origin[k] = (goal, self.followers.p[k].copy(), self.followers.R[k].copy(), stream.jumps)
+            origin = self._origin[k] = (
+                goal,
+                self.followers.p[k].copy(),
+                self.followers.R[k].copy(),
+                stream.jumps,
+            )
         start, p, R, _ = origin
         T, s = self._turn, self._scale
         turned = T @ goal.R @ start.R.T @ T.T @ R
@@ -183,7 +217,11 @@ class LedPoses:
             goal.p[2] = max(goal.p[2], floor + FLOOR)
         if shoulder is None:
             return False
-        return bool(self._reach(goal.p, goal.rate, (self.shoulders[k], shoulder), led.reach, LEAN * led.reach))
+        return bool(
+            self._reach(
+                goal.p, goal.rate, (self.shoulders[k], shoulder), led.reach, LEAN * led.reach
+            )
+        )
 
 
 def place_shoulder(led: LedFrame, terms: BodyTerms, model: pin.Model) -> Vector | None:

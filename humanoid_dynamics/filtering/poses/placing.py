@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the motion of an operator is begun so that a limb reaches all of it: as near to where the frame is as that allows."""
 
 from __future__ import annotations
@@ -60,6 +61,11 @@ def enclose(places: Matrix) -> tuple[Vector, float]:
         places: (n, 3) the places [m].
     """
     middle = places.mean(axis=0)
-    for step in range(2, MOST):  # each time a smaller share of the way to the farthest [Badoiu, Clarkson]
-        middle = middle + (places[int(np.argmax(np.linalg.norm(places - middle, axis=1)))] - middle) / step
+    for step in range(
+        2, MOST
+    ):  # each time a smaller share of the way to the farthest [Badoiu, Clarkson]
+        middle = (
+            middle
+            + (places[int(np.argmax(np.linalg.norm(places - middle, axis=1)))] - middle) / step
+        )
     return middle, float(np.linalg.norm(places - middle, axis=1).max())

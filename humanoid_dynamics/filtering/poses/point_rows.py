@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control-point law: what the accelerations of led frames should be, as rows on the accelerations of the robot [DF, eq. 4-6].
 
 The desired acceleration of a frame is that of its goal plus damped deviations, equation (4).  The paper merges it with the wishes of the
@@ -39,8 +40,18 @@ class PointLaw:
 
     stiffness: float = 900.0
     damping: float = 60.0
-    place: tuple[tuple[str, float], ...] = (("hand", 200.0), ("pelvis", 20.0), ("body", 5.0), ("foot", 0.0))
-    turn: tuple[tuple[str, float], ...] = (("hand", 4.0), ("pelvis", 0.0), ("body", 8.0), ("foot", 0.0))
+    place: tuple[tuple[str, float], ...] = (
+        ("hand", 200.0),
+        ("pelvis", 20.0),
+        ("body", 5.0),
+        ("foot", 0.0),
+    )
+    turn: tuple[tuple[str, float], ...] = (
+        ("hand", 4.0),
+        ("pelvis", 0.0),
+        ("body", 8.0),
+        ("foot", 0.0),
+    )
     pace: Pace = field(default_factory=Pace)
 
 
@@ -69,14 +80,23 @@ class PointRows:
         count, nv = len(frames), int(model.nv)
         self._model, self._law = model, law
         placed = [(led.frame, model.frames[led.frame]) for led in frames]
-        self._frames = [(k, int(frame.parentJoint), np.array(frame.placement.homogeneous)) for k, frame in placed]
+        self._frames = [
+            (k, int(frame.parentJoint), np.array(frame.placement.homogeneous))
+            for k, frame in placed
+        ]
         self._gravity = np.array(model.gravity.linear)
         self._data: pin.Data | None = None  # whose accelerations are looked at
         self._accelerations: list[Vector] = []
         place, turn = dict(law.place), dict(law.turn)
-        self._weights = np.array([[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]).reshape(count, 6)
+        self._weights = np.array(
+            [[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]
+        ).reshape(count, 6)
         self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
-        self.p, self.R, self.rate = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 6))
+        self.p, self.R, self.rate = (
+            np.zeros((count, 3)),
+            np.tile(np.eye(3), (count, 1, 1)),
+            np.zeros((count, 6)),
+        )
         self.left = np.zeros((count, 2))
         self._read = compile_where_possible(read_frame)
         self._write = compile_where_possible(write_law, (quaternion_of, turn_between, shorten))
@@ -91,10 +111,22 @@ class PointRows:
         """
         model, out = self._model, (self.p, self.R, self.G, self._drift, self.rate)
         if data is not self._data:
-            self._data, self._accelerations = data, [data.a_gf[joint].vector for _, joint, _ in self._frames]  # pinocchio writes there
-        for k, ((frame, _, fixed), acceleration) in enumerate(zip(self._frames, self._accelerations, strict=True)):
+            self._data, self._accelerations = (
+                data,
+                [data.a_gf[joint].vector for _, joint, _ in self._frames],
+            )  # pinocchio writes there
+        for k, ((frame, _, fixed), acceleration) in enumerate(
+            zip(self._frames, self._accelerations, strict=True)
+        ):
             X_WF = pin.updateFramePlacement(model, data, frame).homogeneous
-            self._read(k, (X_WF, pin.getFrameJacobian(model, data, frame, LWA), acceleration), fixed, self._gravity, v, out)
+            self._read(
+                k,
+                (X_WF, pin.getFrameJacobian(model, data, frame, LWA), acceleration),
+                fixed,
+                self._gravity,
+                v,
+                out,
+            )
 
     def write(self, goals: PoseFollowers, shares: Vector) -> None:
         """Write the law.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smooth motion of poses and the control-point law, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ Seen = tuple[Matrix, Matrix, Matrix, Matrix, Matrix]
 Pace = tuple[Vector, Matrix, Matrix, float]
 
 
-def follow(goals: Poses, pace: Pace, dt: float, poses: Poses, acceleration: Matrix, left: Matrix) -> None:  # noqa: PLR0917
+def follow(
+    goals: Poses, pace: Pace, dt: float, poses: Poses, acceleration: Matrix, left: Matrix
+) -> None:
     """Let poses go on towards their goals for one step; see ``follower``.
 
     Args:
@@ -32,11 +35,16 @@ def follow(goals: Poses, pace: Pace, dt: float, poses: Poses, acceleration: Matr
         way = (goals[0][k, 0] - p[k, 0], goals[0][k, 1] - p[k, 1], goals[0][k, 2] - p[k, 2])
         for half in range(2):
             x, y, z = way if half == 0 else turn
-            rates, change = rate[k, 3 * half : 3 * half + 3], acceleration[k, 3 * half : 3 * half + 3]
+            rates, change = (
+                rate[k, 3 * half : 3 * half + 3],
+                acceleration[k, 3 * half : 3 * half + 3],
+            )
             speed, most, gain = pace[1][k, half], pace[2][k, half], pace[0][k]
             size = math.sqrt(x * x + y * y + z * z)
             left[k, half] = size
-            share = min(gain * size, math.sqrt(2.0 * pace[3] * most * size), speed) / max(size, LEAST)
+            share = min(gain * size, math.sqrt(2.0 * pace[3] * most * size), speed) / max(
+                size, LEAST
+            )
             change[0], change[1], change[2] = share * x, share * y, share * z
             for i in range(3):
                 change[i] += goals[2][k, 3 * half + i]
@@ -66,9 +74,21 @@ def turn_by(x: float, y: float, z: float, R: Matrix) -> None:
     w, x, y, z = math.cos(half), share * x, share * y, share * z
     for j in range(3):
         a, b, c = R[0, j], R[1, j], R[2, j]
-        R[0, j] = (1.0 - 2.0 * (y * y + z * z)) * a + 2.0 * (x * y - w * z) * b + 2.0 * (x * z + w * y) * c
-        R[1, j] = 2.0 * (x * y + w * z) * a + (1.0 - 2.0 * (x * x + z * z)) * b + 2.0 * (y * z - w * x) * c
-        R[2, j] = 2.0 * (x * z - w * y) * a + 2.0 * (y * z + w * x) * b + (1.0 - 2.0 * (x * x + y * y)) * c
+        R[0, j] = (
+            (1.0 - 2.0 * (y * y + z * z)) * a
+            + 2.0 * (x * y - w * z) * b
+            + 2.0 * (x * z + w * y) * c
+        )
+        R[1, j] = (
+            2.0 * (x * y + w * z) * a
+            + (1.0 - 2.0 * (x * x + z * z)) * b
+            + 2.0 * (y * z - w * x) * c
+        )
+        R[2, j] = (
+            2.0 * (x * z - w * y) * a
+            + 2.0 * (y * z + w * x) * b
+            + (1.0 - 2.0 * (x * x + y * y)) * c
+        )
 
 
 def coast(time: float, decay: float, p: Vector, R: Matrix, rate: Vector) -> None:
@@ -88,7 +108,9 @@ def coast(time: float, decay: float, p: Vector, R: Matrix, rate: Vector) -> None
         rate[i] *= decay
 
 
-def bring_into_reach(p: Vector, rate: Vector, shoulder: tuple[Vector, Vector], reach: float, lean: float) -> bool:
+def bring_into_reach(
+    p: Vector, rate: Vector, shoulder: tuple[Vector, Vector], reach: float, lean: float
+) -> bool:
     """Bring a goal into reach of a shoulder, in place; return whether it was not.
 
     Args:
@@ -101,7 +123,11 @@ def bring_into_reach(p: Vector, rate: Vector, shoulder: tuple[Vector, Vector], r
     rest, at = shoulder
     gone = math.sqrt((at[0] - rest[0]) ** 2 + (at[1] - rest[1]) ** 2 + (at[2] - rest[2]) ** 2)
     share = min(1.0, lean / max(gone, SMALL))
-    x, y, z = rest[0] + share * (at[0] - rest[0]), rest[1] + share * (at[1] - rest[1]), rest[2] + share * (at[2] - rest[2])
+    x, y, z = (
+        rest[0] + share * (at[0] - rest[0]),
+        rest[1] + share * (at[1] - rest[1]),
+        rest[2] + share * (at[2] - rest[2]),
+    )
     far = math.sqrt((p[0] - x) ** 2 + (p[1] - y) ** 2 + (p[2] - z) ** 2)
     if far <= reach:
         return False
@@ -113,7 +139,9 @@ def bring_into_reach(p: Vector, rate: Vector, shoulder: tuple[Vector, Vector], r
     return True
 
 
-def ease_joints(wish: Vector, way: Vector, shares: Vector, joints: Matrix, how: tuple[float, float]) -> None:
+def ease_joints(
+    wish: Vector, way: Vector, shares: Vector, joints: Matrix, how: tuple[float, float]
+) -> None:
     """Draw joints less to where they rest the farther frames are led that they move, in place.
 
     Args:
@@ -130,8 +158,13 @@ def ease_joints(wish: Vector, way: Vector, shares: Vector, joints: Matrix, how: 
         wish[j] -= how[0] * how[1] * min(led, 1.0) * way[j]
 
 
-def write_law(  # noqa: PLR0917
-    goals: Poses, seconds: Matrix, poses: Poses, law: tuple[float, float, float, float], wish: Matrix, left: Matrix
+def write_law(
+    goals: Poses,
+    seconds: Matrix,
+    poses: Poses,
+    law: tuple[float, float, float, float],
+    wish: Matrix,
+    left: Matrix,
 ) -> None:
     """Write what the accelerations of led frames should be [DF, eq. 4].
 
@@ -150,13 +183,22 @@ def write_law(  # noqa: PLR0917
             for i in range(3):
                 off = turn[i] if half else goals[0][k, i] - poses[0][k, i]
                 square += off * off
-                part[i] = law[0] * off + law[1] * (goals[2][k, 3 * half + i] - poses[2][k, 3 * half + i]) + seconds[k, 3 * half + i]
+                part[i] = (
+                    law[0] * off
+                    + law[1] * (goals[2][k, 3 * half + i] - poses[2][k, 3 * half + i])
+                    + seconds[k, 3 * half + i]
+                )
             left[k, half] = math.sqrt(square)
             shorten(part, law[2 + half])
 
 
-def read_frame(  # noqa: PLR0917
-    k: int, seen: tuple[Matrix, Matrix, Vector], fixed: Matrix, gravity: Vector, v: Vector, out: Seen
+def read_frame(
+    k: int,
+    seen: tuple[Matrix, Matrix, Vector],
+    fixed: Matrix,
+    gravity: Vector,
+    v: Vector,
+    out: Seen,
 ) -> None:
     """Write where a frame is and how it moves.
 
@@ -185,6 +227,8 @@ def read_frame(  # noqa: PLR0917
         p[k, i], drifts[k, i], drifts[k, 3 + i] = X[i, 3], gravity[i] + turned[i], 0.0
         for j in range(3):
             R[k, i, j] = X[i, j]
-            share = X[i, 0] * fixed[j, 0] + X[i, 1] * fixed[j, 1] + X[i, 2] * fixed[j, 2]  # of the orientation of the joint
+            share = (
+                X[i, 0] * fixed[j, 0] + X[i, 1] * fixed[j, 1] + X[i, 2] * fixed[j, 2]
+            )  # of the orientation of the joint
             drifts[k, i] += share * linear[j]
             drifts[k, 3 + i] += share * a[3 + j]

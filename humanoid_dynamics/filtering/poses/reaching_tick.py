@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The balanced tick with more to wish for: led frames are drawn to their goals, parts of the body keep clear of each other."""
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LEFT_TO_REST = 0.08  # share of their stiffness that joints of a led limb keep, 
 class ReachingProgram(ReducedProgram):
     """The program of the tick with rows for led frames in its objective, and rows for clearance in its limits."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         feet: tuple[int, ...],
         cones: tuple[Matrix, Matrix],
@@ -58,13 +59,25 @@ class ReachingProgram(ReducedProgram):
 
     def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
         """Return the rows of led frames, and those of clearance."""
-        return self.points.G, self.points.g, self.points.W, self.clearance.rows, self.clearance.lower
+        return (
+            self.points.G,
+            self.points.g,
+            self.points.W,
+            self.clearance.rows,
+            self.clearance.lower,
+        )
 
     def count_extra(self) -> int:
         """Return how many parts of the body are to keep clear."""
         return self.clearance.count
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+    def _fill_objective(
+        self,
+        terms: BodyTerms,
+        wishes: Wishes,
+        base: tuple[Matrix, Vector],
+        wrench: tuple[Matrix, Vector],
+    ) -> None:
         super()._fill_objective(terms, wishes, base, wrench)
         T, t = base
         qp, na, points, clearance = self.qp, self._na, self.points, self.clearance
@@ -77,7 +90,9 @@ class ReachingProgram(ReducedProgram):
         lower[:] = -np.inf
         if clearance.count:
             rows = clearance.rows[: clearance.count]
-            qp.A[self._clear.start : self._clear.start + clearance.count, :na] = rows[:, BASE:] + rows[:, :BASE] @ T
+            qp.A[self._clear.start : self._clear.start + clearance.count, :na] = (
+                rows[:, BASE:] + rows[:, :BASE] @ T
+            )
             lower[: clearance.count] = clearance.lower[: clearance.count] - rows[:, :BASE] @ t
 
 
@@ -126,7 +141,12 @@ class ReachingTick(BalancedTick):
         self.gave_way = False
 
     def _build_program(
-        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
     ) -> ReducedProgram:
         return ReachingProgram(feet, cones, effort, weights, weight, (self.points, self.clearance))
 
@@ -146,13 +166,21 @@ class ReachingTick(BalancedTick):
         self.clearance.update(self.terms.data, v)
         self.points.write(self.goals, self.shares * self.firmness)
         way = pin.difference(self._model, q, target.q)[BASE:]
-        self._ease(self._wishes.joints, way, self.shares, self._led_joints, (self._stiffness, 1.0 - LEFT_TO_REST))
+        self._ease(
+            self._wishes.joints,
+            way,
+            self.shares,
+            self._led_joints,
+            (self._stiffness, 1.0 - LEFT_TO_REST),
+        )
         if self._pelvis >= 0 and self.shares[self._pelvis] > 0.0:
             share = float(self.shares[self._pelvis])
             turning = self.terms.R_WB.T @ self.points.wish[self._pelvis, 3:]
             self._wishes.base += share * (turning - self._wishes.base)
 
-    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
+    def _descend(
+        self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool
+    ) -> tuple[Choice, int]:
         load = self._wishes.load.copy()
         choice, rung = super()._descend(feet, q, v, dt, measured)
         if rung > 1 and self.clearance.count:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded poses of an operator through teleoperation: late, with jitter and losses as asked, and what became of them."""
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.poses import PoseStream
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-SETTLED = 1.0  # s from the start in which the robot takes up the motion; errors are counted after it
+SETTLED = (
+    1.0  # s from the start in which the robot takes up the motion; errors are counted after it
+)
 FOLLOWED = (
     PoseStreamStatus.TRACKING,
     PoseStreamStatus.OUT_OF_REACH,
@@ -44,8 +47,16 @@ class Line:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (min(self.latency, self.jitter, self.loss) >= 0.0 and self.loss < 1.0 and max(self.latency, self.jitter) < np.inf):
-            raise ShapeError("line", f"{self.latency:g}, {self.jitter:g}, {self.loss:g}", "times and a share of loss, not negative")
+        if not (
+            min(self.latency, self.jitter, self.loss) >= 0.0
+            and self.loss < 1.0
+            and max(self.latency, self.jitter) < np.inf
+        ):
+            raise ShapeError(
+                "line",
+                f"{self.latency:g}, {self.jitter:g}, {self.loss:g}",
+                "times and a share of loss, not negative",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +81,10 @@ class Replay:
 
 
 def replay_poses(
-    tele: Teleoperation, streams: Mapping[str, PoseStream], line: Line | None = None, watch: Callable[[float], object] | None = None
+    tele: Teleoperation,
+    streams: Mapping[str, PoseStream],
+    line: Line | None = None,
+    watch: Callable[[float], object] | None = None,
 ) -> Replay:
     """Lead a robot by recorded poses, from rest.
 
@@ -89,8 +103,13 @@ def replay_poses(
     start = min(float(stream.times[0]) for stream in streams.values())
     length = max(float(stream.times[-1]) for stream in streams.values()) - start
     if length < tele.dt:
-        origin, most = next((stream.origin, max(map(len, streams.values()))) for stream in streams.values())
-        raise ClipError(origin, f"{count(most, 'pose')} of {length:.4g} s, less than one tick of {tele.dt:.4g} s")
+        origin, most = next(
+            (stream.origin, max(map(len, streams.values()))) for stream in streams.values()
+        )
+        raise ClipError(
+            origin,
+            f"{count(most, 'pose')} of {length:.4g} s, less than one tick of {tele.dt:.4g} s",
+        )
     messages = _send(streams, line or Line(), start)
     proportions = measure_proportions(tele.robot)
     frames: list[TeleoperationFrame] = []
@@ -109,15 +128,30 @@ def replay_poses(
             watch(now / length)
     looks = frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:]
     fell = any(has_fallen(frame.q, proportions.pelvis, proportions.up) for frame in looks)
-    reports = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
-    followed = {name: [report for report in several if report.status in FOLLOWED] for name, several in reports.items()}
-    errors = {name: np.array([report.place_error for report in several]) for name, several in followed.items()}
-    misses = {name: np.array([report.operator_error for report in several]) for name, several in followed.items()}
-    statuses = {name: dict(Counter(frame.streams[name].status for frame in frames)) for name in streams}
+    reports = {
+        name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams
+    }
+    followed = {
+        name: [report for report in several if report.status in FOLLOWED]
+        for name, several in reports.items()
+    }
+    errors = {
+        name: np.array([report.place_error for report in several])
+        for name, several in followed.items()
+    }
+    misses = {
+        name: np.array([report.operator_error for report in several])
+        for name, several in followed.items()
+    }
+    statuses = {
+        name: dict(Counter(frame.streams[name].status for frame in frames)) for name in streams
+    }
     return Replay(tuple(frames), errors, misses, statuses, np.array(seconds), fell)
 
 
-def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0) -> PoseStream:
+def move_to_robot(
+    tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0
+) -> PoseStream:
     """Return poses as if the operator's frame had begun where the robot's is: way and turn from the first pose on, in axes of the world.
 
     Where the limb would not reach them all, they begin as near to there as brings them into reach.  Poses that jump for a moment, which
@@ -130,7 +164,10 @@ def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: flo
         scale: Metres of the robot for a metre of the operator.
     """
     start, first = tele.pose(name), pin.XYZQUATToSE3(np.array(stream.poses[0]))
-    moved, reach = np.empty_like(stream.poses), find_reach(tele.robot, tele.frames[tele.names.index(name)])
+    moved, reach = (
+        np.empty_like(stream.poses),
+        find_reach(tele.robot, tele.frames[tele.names.index(name)]),
+    )
     moved[:, :3] = start.translation + scale * (stream.poses[:, :3] - first.translation)
     for row, pose in enumerate(stream.poses):
         turn = pin.XYZQUATToSE3(np.array(pose)).rotation @ first.rotation.T @ start.rotation
@@ -164,17 +201,27 @@ def tell_jumps(stream: PoseStream) -> str:
     if 2 * leading >= len(stream):
         return ""
     jumping = f"{len(stream) - leading} of {count(len(stream), 'pose')}"
-    return f"{stream.name}: {jumping} jump and are ignored; positions are in metres, times in seconds"
+    return (
+        f"{stream.name}: {jumping} jump and are ignored; positions are in metres, times in seconds"
+    )
 
 
 def _believed_places(times: Vector, poses: Matrix) -> Matrix:
     """Return the places of the poses that the door lets in."""
     gate = PoseGate()
     stamps = times - times[0] + 1.0
-    return poses[[gate.take(float(t), pose, float(t)) in BELIEVED for t, pose in zip(stamps, poses, strict=True)], :3]
+    return poses[
+        [
+            gate.take(float(t), pose, float(t)) in BELIEVED
+            for t, pose in zip(stamps, poses, strict=True)
+        ],
+        :3,
+    ]
 
 
-def _send(streams: Mapping[str, PoseStream], line: Line, start: float) -> list[tuple[float, str, float, Vector]]:
+def _send(
+    streams: Mapping[str, PoseStream], line: Line, start: float
+) -> list[tuple[float, str, float, Vector]]:
     """Return when poses come, for whom, their stamps and themselves, in the order they come."""
     rng = np.random.default_rng(line.seed)
     messages = []
@@ -182,5 +229,8 @@ def _send(streams: Mapping[str, PoseStream], line: Line, start: float) -> list[t
         late = line.latency + rng.exponential(1.0, len(stream.times)) * line.jitter
         kept = rng.random(len(stream.times)) >= line.loss
         stamps = stream.times - start
-        messages += [(float(stamps[k] + late[k]), name, float(stamps[k]) + 1.0, stream.poses[k]) for k in np.flatnonzero(kept)]
+        messages += [
+            (float(stamps[k] + late[k]), name, float(stamps[k]) + 1.0, stream.poses[k])
+            for k in np.flatnonzero(kept)
+        ]
     return sorted(messages, key=lambda message: message[0])

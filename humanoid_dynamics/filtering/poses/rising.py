@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """After a fall in teleoperation: motion comes to rest, and goes back to where the robot stood."""
 
 from __future__ import annotations
@@ -65,4 +66,9 @@ class Rising:
             after, rate = self._way.slow_down(q, v)
             return unheld(self._robot, (rate - v) / self._dt), after, rate, False
         _, vdot, after, back = self._way.advance()
-        return unheld(self._robot, vdot), after, np.zeros_like(v) if back else v + self._dt * vdot, back
+        return (
+            unheld(self._robot, vdot),
+            after,
+            np.zeros_like(v) if back else v + self._dt * vdot,
+            back,
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One tracked frame: samples in at any rate, a smooth goal out at any instant, and how well it is known."""
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ QUICKEST, SLOWEST = 0.002, 0.5  # s; times between samples that are reckoned wit
 COASTING = (0.03, 0.25)  # s; how long a goal goes on beyond its last sample
 PATIENCE = (0.06, 0.45)  # s; a stream that is silent for longer has a gap
 FASTEST, FASTEST_TURN = 3.0, 10.0  # m/s, rad/s; no goal moves faster
-HOLD, FADE, RETURN = 1.0, 1.5, 0.2  # s; how long a lost goal is held, how it is given up, how one that came back is taken up
+HOLD, FADE, RETURN = (
+    1.0,
+    1.5,
+    0.2,
+)  # s; how long a lost goal is held, how it is given up, how one that came back is taken up
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +78,9 @@ class PoseStream:
         """
         return now - self._believed
 
-    def observe(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseStream | None = None) -> PoseStreamStatus:
+    def observe(
+        self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseStream | None = None
+    ) -> PoseStreamStatus:
         """Take a sample; nothing raises.
 
         Args:
@@ -105,7 +112,9 @@ class PoseStream:
         self.period += min(1.0, dt / 0.3) * (dt - self.period)
         keep = float(np.exp(-dt / MEMORY))
         expected = self._R if not self._rate[3:].any() else pin.exp3(dt * self._rate[3:]) @ self._R
-        missed = np.concatenate((sample.p - self._p - dt * self._rate[:3], pin.log3(sample.R @ expected.T)))
+        missed = np.concatenate(
+            (sample.p - self._p - dt * self._rate[:3], pin.log3(sample.R @ expected.T))
+        )
         gain = 1.0 - keep * keep
         self._p = self._p + dt * self._rate[:3] + gain * missed[:3]
         self._R = pin.exp3(gain * missed[3:]) @ expected
@@ -149,8 +158,15 @@ class PoseStream:
             if not self.known:
                 return PoseStreamStatus.WAITING
             return PoseStreamStatus.LOST if now - self._believed > HOLD else PoseStreamStatus.GAP
-        quiet = self._verdict in {PoseStreamStatus.REPEATED, PoseStreamStatus.OVERTAKEN} and now - self._believed <= patience
-        return PoseStreamStatus.TRACKING if quiet or self._verdict in {PoseStreamStatus.OK, PoseStreamStatus.POSE_JUMP} else self._verdict
+        quiet = (
+            self._verdict in {PoseStreamStatus.REPEATED, PoseStreamStatus.OVERTAKEN}
+            and now - self._believed <= patience
+        )
+        return (
+            PoseStreamStatus.TRACKING
+            if quiet or self._verdict in {PoseStreamStatus.OK, PoseStreamStatus.POSE_JUMP}
+            else self._verdict
+        )
 
 
 def _bound(rate: Vector) -> Vector:

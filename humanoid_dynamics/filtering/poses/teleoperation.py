@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Live teleoperation: poses of any frames in, consistent balanced motion out, whatever the operator does."""
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRo
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.measured import read_number, read_state
-from humanoid_dynamics.filtering.poses.answer import StreamReport, TeleoperationFrame, TeleoperationStatus, name_status
+from humanoid_dynamics.filtering.poses.answer import (
+    StreamReport,
+    TeleoperationFrame,
+    TeleoperationStatus,
+    name_status,
+)
 from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_body import BODY_PACE, LedBody
 from humanoid_dynamics.filtering.poses.led_feet import REASONS
@@ -31,7 +37,9 @@ from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-TICK = TickSettings(Gains(height=(100.0, 20.0)), Weights(height=5e3))  # hands that are pulled do not raise the body
+TICK = TickSettings(
+    Gains(height=(100.0, 20.0)), Weights(height=5e3)
+)  # hands that are pulled do not raise the body
 LONGEST_PAUSE = 1.0  # s; our time does not go on by more than this from call to call
 FASTEST = 1e3  # of any coordinate [m/s, rad/s]; a state of our own beyond it is no state any more
 
@@ -78,7 +86,9 @@ class Teleoperation:
             ShapeError: If rate or scale is no positive number, or the turn no rotation.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("teleoperation", [robot.root], "requires a floating base, received root")
+            raise UnsupportedRobotError(
+                "teleoperation", [robot.root], "requires a floating base, received root"
+            )
         axes = _check(rate, scale, turn)
         self.robot, self.names, self.dt = robot, tuple(frames), 1.0 / rate
         proportions = measure_proportions(robot)
@@ -86,10 +96,22 @@ class Teleoperation:
         settings, law = settings or TICK, law or PointLaw()
         if doubtful_limits(robot):
             settings = replace(settings, joint_limits=False, torque_limits=False)
-        self._poses = LedPoses(self.frames, law.pace, [BODY_PACE], relative=relative, scale=scale, turn=axes)
-        self._tick = ReachingTick(robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law)
+        self._poses = LedPoses(
+            self.frames, law.pace, [BODY_PACE], relative=relative, scale=scale, turn=axes
+        )
+        self._tick = ReachingTick(
+            robot,
+            self.frames,
+            self._poses.followers,
+            settings=settings,
+            proportions=proportions,
+            law=law,
+        )
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
-        self._judge, self._stands = FrameJudge(robot, proportions), (proportions.pelvis, proportions.up)
+        self._judge, self._stands = (
+            FrameJudge(robot, proportions),
+            (proportions.pelvis, proportions.up),
+        )
         self._rising = Rising(robot, self.dt)
         self.restart()
         self._rehearse()
@@ -160,7 +182,9 @@ class Teleoperation:
         k = self._places([name])[0]
         return pin.SE3(self._tick.points.R[k], self._tick.points.p[k])
 
-    def update(self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float) -> PoseStreamStatus:
+    def update(
+        self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float
+    ) -> PoseStreamStatus:
         """Take a pose of the operator; nothing raises.
 
         Args:
@@ -177,7 +201,12 @@ class Teleoperation:
         k = self.names.index(name)
         partner = self.frames[k].partner
         streams = self._poses.streams
-        return streams[k].observe(read_number(stamp), pose, self._time(read_number(now)), streams[partner] if partner >= 0 else None)
+        return streams[k].observe(
+            read_number(stamp),
+            pose,
+            self._time(read_number(now)),
+            streams[partner] if partner >= 0 else None,
+        )
 
     def _time(self, now: float) -> float:
         """Return our time, which goes on as the clock does, and never back."""
@@ -206,7 +235,11 @@ class Teleoperation:
         after = v + self.dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
         back = False
-        if _is_gone(q_after, after) or self._rising.active or has_fallen(q_after if measured is None else q, *self._stands):
+        if (
+            _is_gone(q_after, after)
+            or self._rising.active
+            or has_fallen(q_after if measured is None else q, *self._stands)
+        ):
             if measured is None:
                 step, q_after, after, back = self._rising.step(q, v, self._body.home)
             else:
@@ -222,7 +255,18 @@ class Teleoperation:
             self._rest(q_after, after)
         clearance = tick.clearance.distance
         return TeleoperationFrame(
-            time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, status, certificate, clearance, streams
+            time,
+            q,
+            v,
+            step.vdot,
+            step.tau,
+            step.wrenches,
+            step.stands,
+            step.rung,
+            status,
+            certificate,
+            clearance,
+            streams,
         )
 
     def _take_state(self, measured: tuple[Vector, Vector]) -> TeleoperationStatus:
@@ -244,11 +288,23 @@ class Teleoperation:
             status, reason = poses.status(k, now), ""
             led = self.frames[k]
             if led.kind == "foot" and self._body.feet.refused[led.foot]:
-                status, reason = PoseStreamStatus.REFUSED, REASONS[self._body.feet.refused[led.foot]]
+                status, reason = (
+                    PoseStreamStatus.REFUSED,
+                    REASONS[self._body.feet.refused[led.foot]],
+                )
             place, turn = left[k]
             share, reason = float(poses.shares[k]), reason or status.description
             away = math.dist(self._tick.points.p[k].tolist(), poses.asked[k].tolist())
-            reports[name] = StreamReport(status, reason, share, float(place), float(turn), stream.age(now), stream.gate.refused, away)
+            reports[name] = StreamReport(
+                status,
+                reason,
+                share,
+                float(place),
+                float(turn),
+                stream.age(now),
+                stream.gate.refused,
+                away,
+            )
         return reports
 
 
@@ -264,6 +320,10 @@ def _check(rate: float, scale: float, turn: ArrayLike | None) -> Matrix:
         if not (np.isfinite(value) and value > 0.0):
             raise ShapeError(field, str(value), "a positive number")
     axes = np.eye(3) if turn is None else np.array(turn, dtype=np.float64)
-    if axes.shape != (3, 3) or not np.allclose(axes @ axes.T, np.eye(3), atol=1e-6) or np.linalg.det(axes) < 0.0:
+    if (
+        axes.shape != (3, 3)
+        or not np.allclose(axes @ axes.T, np.eye(3), atol=1e-6)
+        or np.linalg.det(axes) < 0.0
+    ):
         raise ShapeError("turn", str(axes.tolist()), "a rotation matrix of 3 by 3")
     return axes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The active rows of a program and their factor, as loops that numba compiles: rows C, and L with L L' = C C' (and one more on soft rows).
 
 Rows are taken four at a time and by four numbers at a time: all are as long as a multiple of four, and memory is four rows longer than
@@ -10,13 +11,28 @@ import math
 
 from humanoid_dynamics.resolution.small import square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.fours import FOUR, add_four, add_products, four_alike, four_in, four_of, put_four, put_four_in, sum_each
+from humanoid_dynamics.spatial.fours import (
+    FOUR,
+    add_four,
+    add_products,
+    four_alike,
+    four_in,
+    four_of,
+    put_four,
+    put_four_in,
+    sum_each,
+)
 
-APART: tuple[str, ...] = ("measure_rest", "remove_row")  # of the parts here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "measure_rest",
+    "remove_row",
+)  # of the parts here, those that are not copied to where they are called
 DEPENDENT = 1e-13  # share of the square of a normal that counts as none
 COUNT = 0  # place in the state: how many rows are active
 
-Work = tuple[Matrix, Matrix, Matrix, Indices, Indices]  # normals, factor, vectors, tags now and of last time, state
+Work = tuple[
+    Matrix, Matrix, Matrix, Indices, Indices
+]  # normals, factor, vectors, tags now and of last time, state
 
 
 def four_rows(A: Matrix, i: int, y: Vector, size: int) -> Vector:
@@ -24,8 +40,14 @@ def four_rows(A: Matrix, i: int, y: Vector, size: int) -> Vector:
     a, b, c, d = four_alike(0.0), four_alike(0.0), four_alike(0.0), four_alike(0.0)
     for k in range(0, size, FOUR):
         numbers = four_of(y, k)
-        a, b = add_products(a, four_in(A, i, k), numbers), add_products(b, four_in(A, i + 1, k), numbers)
-        c, d = add_products(c, four_in(A, i + 2, k), numbers), add_products(d, four_in(A, i + 3, k), numbers)
+        a, b = (
+            add_products(a, four_in(A, i, k), numbers),
+            add_products(b, four_in(A, i + 1, k), numbers),
+        )
+        c, d = (
+            add_products(c, four_in(A, i + 2, k), numbers),
+            add_products(d, four_in(A, i + 3, k), numbers),
+        )
     return sum_each(a, b, c, d)
 
 
@@ -84,7 +106,9 @@ def solve_lower(L: Matrix, g: Vector, count: int) -> None:
         g[i] = g[i] * L[i, i]
         g[i + 1] = (g[i + 1] - L[i + 1, i] * g[i]) * L[i + 1, i + 1]
         g[i + 2] = (g[i + 2] - L[i + 2, i] * g[i] - L[i + 2, i + 1] * g[i + 1]) * L[i + 2, i + 2]
-        g[i + 3] = (g[i + 3] - L[i + 3, i] * g[i] - L[i + 3, i + 1] * g[i + 1] - L[i + 3, i + 2] * g[i + 2]) * L[i + 3, i + 3]
+        g[i + 3] = (
+            g[i + 3] - L[i + 3, i] * g[i] - L[i + 3, i + 1] * g[i + 1] - L[i + 3, i + 2] * g[i + 2]
+        ) * L[i + 3, i + 3]
 
 
 def solve_upper(L: Matrix, g: Vector, r: Vector, count: int) -> None:
@@ -104,7 +128,9 @@ def solve_upper(L: Matrix, g: Vector, r: Vector, count: int) -> None:
         r[i], r[i + 1], r[i + 2], r[i + 3] = a, b, c, d
         for k in range(0, i, FOUR):
             sums = add_four(add_four(four_of(r, k), -a, four_in(L, i, k)), -b, four_in(L, i + 1, k))
-            put_four(r, k, add_four(add_four(sums, -c, four_in(L, i + 2, k)), -d, four_in(L, i + 3, k)))
+            put_four(
+                r, k, add_four(add_four(sums, -c, four_in(L, i + 2, k)), -d, four_in(L, i + 3, k))
+            )
 
 
 def place_point(C: Matrix, u: Vector, count: int, y: Vector) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sole that turns about its front or rear edge, as loops that numba compiles.
 
 The frame of an edge has its origin in the middle of the edge; z is the normal of the ground, y goes along the edge, x forward.
@@ -11,7 +12,9 @@ from humanoid_dynamics.filtering.ticks.wish_kernels import MEAN
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SMALL = 1e-9  # of the square of a cosine
-STIFF, DAMP, STILL, HARDEST, TURN_STIFF, TURN_DAMP, CUSHION, DEPTH = range(8)  # places in the numbers
+STIFF, DAMP, STILL, HARDEST, TURN_STIFF, TURN_DAMP, CUSHION, DEPTH = range(
+    8
+)  # places in the numbers
 ABOUT = 4  # place of the turn about the edge among six motions
 
 Sole = tuple[Matrix, Vector, Vector, Matrix]
@@ -20,7 +23,7 @@ Wanted = tuple[Matrix, Vector, Vector]
 Rows = tuple[Matrix, Vector, Matrix, Vector]
 
 
-def sit_on_edge(  # noqa: PLR0917
+def sit_on_edge(
     sole: Sole,
     poses: tuple[Pose, Pose],
     point: Vector,
@@ -59,8 +62,12 @@ def sit_on_edge(  # noqa: PLR0917
     rate, second = 0.0, 0.0
     for j in range(3):
         rate, second = rate + R[j, 1] * wanted[1][3 + j], second + R[j, 1] * wanted[2][3 + j]
-    wish[ABOUT] = second + fixed[TURN_DAMP] * (rate - twist[ABOUT]) + fixed[TURN_STIFF] * (goal - tilt)
-    least = -2.0 * fixed[CUSHION] * kind * twist[ABOUT] - fixed[CUSHION] ** 2 * (kind * tilt + fixed[DEPTH])
+    wish[ABOUT] = (
+        second + fixed[TURN_DAMP] * (rate - twist[ABOUT]) + fixed[TURN_STIFF] * (goal - tilt)
+    )
+    least = -2.0 * fixed[CUSHION] * kind * twist[ABOUT] - fixed[CUSHION] ** 2 * (
+        kind * tilt + fixed[DEPTH]
+    )
     wish[ABOUT] = kind * max(kind * wish[ABOUT], least)
     for j in range(J.shape[1]):
         rows[0][0, j], rows[2][0, j] = J[ABOUT, j], kind * J[ABOUT, j]
@@ -70,7 +77,11 @@ def sit_on_edge(  # noqa: PLR0917
 def move_to_edge(x: Vector, point: Vector, C: Matrix) -> None:
     """Turn a motion of the sole, in its axes, into that of its edge, in place."""
     a, b, c = x[3], x[4], x[5]
-    u, v, w = x[0] + b * point[2] - c * point[1], x[1] + c * point[0] - a * point[2], x[2] + a * point[1] - b * point[0]
+    u, v, w = (
+        x[0] + b * point[2] - c * point[1],
+        x[1] + c * point[0] - a * point[2],
+        x[2] + a * point[1] - b * point[0],
+    )
     for i in range(3):
         x[i] = C[i, 0] * u + C[i, 1] * v + C[i, 2] * w
         x[3 + i] = C[i, 0] * a + C[i, 1] * b + C[i, 2] * c
@@ -79,7 +90,11 @@ def move_to_edge(x: Vector, point: Vector, C: Matrix) -> None:
 def _move_back(row: Vector, point: Vector, C: Matrix) -> None:
     """Turn a row on motions of the sole into one on motions of its edge, in place: a row is a wrench."""
     u, v, w = row[0], row[1], row[2]
-    a, b, c = row[3] - (point[1] * w - point[2] * v), row[4] - (point[2] * u - point[0] * w), row[5] - (point[0] * v - point[1] * u)
+    a, b, c = (
+        row[3] - (point[1] * w - point[2] * v),
+        row[4] - (point[2] * u - point[0] * w),
+        row[5] - (point[0] * v - point[1] * u),
+    )
     for i in range(3):
         row[i] = C[i, 0] * u + C[i, 1] * v + C[i, 2] * w
         row[3 + i] = C[i, 0] * a + C[i, 1] * b + C[i, 2] * c
@@ -107,11 +122,22 @@ def _write_axes(R: Matrix, flat: Matrix, C: Matrix) -> None:
     x, y, z = C[2, 0], C[2, 1], C[2, 2]
     size = math.sqrt(max(1.0 - y * y, SMALL))
     C[1, 0], C[1, 1], C[1, 2] = -y * x / size, size, -y * z / size
-    C[0, 0], C[0, 1], C[0, 2] = C[1, 1] * z - C[1, 2] * y, C[1, 2] * x - C[1, 0] * z, C[1, 0] * y - C[1, 1] * x
+    C[0, 0], C[0, 1], C[0, 2] = (
+        C[1, 1] * z - C[1, 2] * y,
+        C[1, 2] * x - C[1, 0] * z,
+        C[1, 0] * y - C[1, 1] * x,
+    )
 
 
-def _hold_edge(  # noqa: PLR0917
-    now: Pose, flat: Pose, point: Vector, pull: float, motion: tuple[Vector, Vector], fixed: Vector, C: Matrix, wish: Vector
+def _hold_edge(
+    now: Pose,
+    flat: Pose,
+    point: Vector,
+    pull: float,
+    motion: tuple[Vector, Vector],
+    fixed: Vector,
+    C: Matrix,
+    wish: Vector,
 ) -> None:
     """Bring the edge to rest where it stands, and its axis back to where it was."""
     R, E, (twist, drift), mean = now[1], flat[1], motion, MEAN if pull > 0.0 else 0.0

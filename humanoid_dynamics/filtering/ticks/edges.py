@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles that stand on their front or rear edge: where those are, and the program that knows that one turns freely."""
 
 from __future__ import annotations
@@ -13,13 +14,21 @@ from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT, return_wrench,
 from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import CUSHION, HARDEST_LANDING, MEASURED_DAMPING, Gains, Wishes
+from humanoid_dynamics.filtering.ticks.wishes import (
+    CUSHION,
+    HARDEST_LANDING,
+    MEASURED_DAMPING,
+    Gains,
+    Wishes,
+)
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 from humanoid_dynamics.spatial.quadratic import QpWorkspace
 
-PARTS = tuple(part for part in functions_of(edge_kernels) if part not in {sit_on_edge, return_wrench})
+PARTS = tuple(
+    part for part in functions_of(edge_kernels) if part not in {sit_on_edge, return_wrench}
+)
 DEPTH = 0.001  # m/m; the sole may dip by this much
 TURN_WEIGHT = 30.0  # s^4/rad^2; of the wished turn about the edge
 
@@ -35,8 +44,12 @@ def build_edge_cone(sole: ContactSurface, half: float, *, closed: bool) -> Matri
     Returns:
         (m, 6) rows, cone @ wrench <= 0.
     """
-    cone = build_wrench_cone(replace(sole, vertices=np.array([[0.0, -half, 0.0], [0.0, half, 0.0]])))
-    rows = np.asarray(cone.A @ cone.basis.T)  # with the origin on the edge its five wrenches are orthonormal
+    cone = build_wrench_cone(
+        replace(sole, vertices=np.array([[0.0, -half, 0.0], [0.0, half, 0.0]]))
+    )
+    rows = np.asarray(
+        cone.A @ cone.basis.T
+    )  # with the origin on the edge its five wrenches are orthonormal
     about = np.eye(WRENCH)[ABOUT]
     return np.vstack((rows, about, -about)) if closed else rows
 
@@ -67,8 +80,14 @@ class EdgeProgram(ReducedProgram):
 
     free = ABOUT
 
-    def __init__(  # noqa: PLR0917
-        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float, turn: TurnRows
+    def __init__(
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
+        turn: TurnRows,
     ) -> None:
         """Take the memory.
 
@@ -95,7 +114,13 @@ class EdgeProgram(ReducedProgram):
         """Return how many of the further limits count."""
         return 1
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+    def _fill_objective(
+        self,
+        terms: BodyTerms,
+        wishes: Wishes,
+        base: tuple[Matrix, Vector],
+        wrench: tuple[Matrix, Vector],
+    ) -> None:
         super()._fill_objective(terms, wishes, base, wrench)
         (T, t), qp, na, turn = base, self.qp, self._na, self._turn
         G = turn.G[:, BASE:] + turn.G[:, :BASE] @ T
@@ -121,10 +146,20 @@ class EdgeSeat:
         self._soles, self._axes = soles, np.zeros((2, 3, 3))
         numbers = (*gains.stance, MEASURED_DAMPING, HARDEST_LANDING, *gains.swing, CUSHION, DEPTH)
         self._fixed = np.array(numbers)
-        self._sit, self._return = compile_where_possible(sit_on_edge, PARTS), compile_where_possible(return_wrench)
+        self._sit, self._return = (
+            compile_where_possible(sit_on_edge, PARTS),
+            compile_where_possible(return_wrench),
+        )
 
-    def seat(  # noqa: PLR0917
-        self, foot: int, kind: int, target: Target, terms: BodyTerms, wishes: Wishes, flat: tuple[Vector, Matrix], pull: float
+    def seat(
+        self,
+        foot: int,
+        kind: int,
+        target: Target,
+        terms: BodyTerms,
+        wishes: Wishes,
+        flat: tuple[Vector, Matrix],
+        pull: float,
     ) -> None:
         """Turn the terms of one sole, and what is wished of it.
 

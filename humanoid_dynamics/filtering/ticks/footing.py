@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which soles really bear load, and where they stand: told by the schedule, confirmed by where the soles are."""
 
 from __future__ import annotations
@@ -8,16 +9,34 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.filtering.ticks import footing_kernels, stance_kernels
 from humanoid_dynamics.filtering.ticks.footing_kernels import turn_level
-from humanoid_dynamics.filtering.ticks.stance_kernels import AGE, EDGE, LANDED, SETTLES, STANDS, follow_feet
+from humanoid_dynamics.filtering.ticks.stance_kernels import (
+    AGE,
+    EDGE,
+    LANDED,
+    SETTLES,
+    STANDS,
+    follow_feet,
+)
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-PARTS = tuple(part for module in (footing_kernels, stance_kernels) for part in functions_of(module) if part is not follow_feet)
-STOOD, CALM = 0.3, 0.1  # s after touch-down and m/s of the centre of mass: nobody looks before, and while the robot is faster
+PARTS = tuple(
+    part
+    for module in (footing_kernels, stance_kernels)
+    for part in functions_of(module)
+    if part is not follow_feet
+)
+STOOD, CALM = (
+    0.3,
+    0.1,
+)  # s after touch-down and m/s of the centre of mass: nobody looks before, and while the robot is faster
 FOLLOWING = 0.1  # s; how quickly the place of a sole that slipped is followed
-SLIPPED = (0.001, 0.0025)  # m and rad; a sole that is so far from where it was told to stand has slipped
+SLIPPED = (
+    0.001,
+    0.0025,
+)  # m and rad; a sole that is so far from where it was told to stand has slipped
 
 
 class Footing:
@@ -87,7 +106,9 @@ class Footing:
             way = terms.place[foot] - place
             place += share * (way - float(way @ n) * n)
             turn[:] = level_turn((1.0 - share) * turn + share * terms.turn[foot], n)
-            if _is_apart(place - self.place[foot], SLIPPED[0]) or _is_apart(turn[:, 0] - self.turn[foot, :, 0], SLIPPED[1]):
+            if _is_apart(place - self.place[foot], SLIPPED[0]) or _is_apart(
+                turn[:, 0] - self.turn[foot, :, 0], SLIPPED[1]
+            ):
                 self.place[foot], self.turn[foot], self._marks[LANDED, foot] = place, turn, 1
 
     def restart(self) -> None:
@@ -97,7 +118,9 @@ class Footing:
         self._seen = None
         self._times[AGE] = np.inf
 
-    def update(self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False) -> None:
+    def update(
+        self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False
+    ) -> None:
         """Decide which soles bear load in a state, and write that into the target.
 
         Args:
@@ -107,7 +130,13 @@ class Footing:
             measured: Whether the state comes from a robot.
         """
         ground = target.until, target.load, target.ground, target.normal
-        wanted = (*ground, target.sole_place, target.sole_turn, target.sole_rate, target.sole_acceleration)
+        wanted = (
+            *ground,
+            target.sole_place,
+            target.sole_turn,
+            target.sole_rate,
+            target.sole_acceleration,
+        )
         held = self._marks, self._times, self.place, self.turn
         asked, body = (target.touches, target.edges), (terms.place, terms.turn, terms.twist)
         self._follow(asked, wanted, body, self._soles, held, (dt, measured))

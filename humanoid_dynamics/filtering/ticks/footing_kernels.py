@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where soles are over the ground and where they come to stand, as loops that numba compiles."""
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ SMALL = 1e-6
 Ground = tuple[float, float, float]
 
 
-def find_lowest(place: Vector, R: Matrix, corners: Matrix, normal: Vector, ground: Ground) -> tuple[float, float, float]:
+def find_lowest(
+    place: Vector, R: Matrix, corners: Matrix, normal: Vector, ground: Ground
+) -> tuple[float, float, float]:
     """Return the cosine of the tilt of a sole, and how high its lowest corner and its middle are over a plane.
 
     Args:
@@ -37,7 +40,13 @@ def upright(R: Matrix, normal: Vector) -> Ground:
     return x, y, R[0, 2] * normal[0] + R[1, 2] * normal[1] + R[2, 2] * normal[2]
 
 
-def stop_sole(sole: tuple[Vector, Matrix, Vector], normal: Vector, ground: Ground, stopping: float, out: Vector) -> None:
+def stop_sole(
+    sole: tuple[Vector, Matrix, Vector],
+    normal: Vector,
+    ground: Ground,
+    stopping: float,
+    out: Vector,
+) -> None:
     """Write where a sole comes to rest on a plane.
 
     Args:
@@ -50,7 +59,9 @@ def stop_sole(sole: tuple[Vector, Matrix, Vector], normal: Vector, ground: Groun
     place, R, twist = sole
     off = 0.0
     for i in range(3):
-        out[i] = place[i] + stopping * (R[i, 0] * twist[0] + R[i, 1] * twist[1] + R[i, 2] * twist[2])
+        out[i] = place[i] + stopping * (
+            R[i, 0] * twist[0] + R[i, 1] * twist[1] + R[i, 2] * twist[2]
+        )
         off += normal[i] * (out[i] - ground[i])
     for i in range(3):
         out[i] -= off * normal[i]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast joints may accelerate so that they stay inside their ranges of position and speed."""
 
 from __future__ import annotations
@@ -37,14 +38,25 @@ class JointRoom:
         n = robot.nv - BASE
         self._v: Indices
         self._q: Indices
-        self._q, self._v = _one_freedom(robot) if keep else (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
-        self._low, self._high = robot.limits.lower[self._q] + INSIDE, robot.limits.upper[self._q] - INSIDE
+        self._q, self._v = (
+            _one_freedom(robot)
+            if keep
+            else (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+        )
+        self._low, self._high = (
+            robot.limits.lower[self._q] + INSIDE,
+            robot.limits.upper[self._q] - INSIDE,
+        )
         self._speed = robot.limits.velocity[BASE:] if keep else np.full(n, np.inf)
         self.bounds: Matrix = np.array([np.full(n, -FASTEST), np.full(n, FASTEST)])
         self.lower, self.upper = self.bounds
         self._place: Indices = np.zeros(n, dtype=np.intp)
         self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
-        self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
+        self._place[self._v], self._lowest[self._v], self._highest[self._v] = (
+            self._q,
+            self._low,
+            self._high,
+        )
         self._kernel = compile_kernel(update_room, (approach,)) if compiled else None
         self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
 
@@ -53,7 +65,9 @@ class JointRoom:
         """Places of limited joints in the configuration, and where their ranges begin and end."""
         return self._q, self._low, self._high
 
-    def update(self, q: Vector, v: Vector, dt: float, braking: float = BRAKING, *, measured: bool = False) -> None:
+    def update(
+        self, q: Vector, v: Vector, dt: float, braking: float = BRAKING, *, measured: bool = False
+    ) -> None:
         """Compute the bounds in a state: a joint may approach its limit no faster than in proportion to what is left.
 
         One that had to brake harder is faster than that, and goes on braking as hard: in comfort it would pass its limit.  That of a
@@ -107,7 +121,8 @@ def _one_freedom(robot: RobotModel) -> tuple[Indices, Indices]:
     pairs = [
         (joint.q.start, joint.v.start - BASE)
         for joint in robot.joints
-        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1 and _is_limited(robot, joint.q)
+        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1
+        and _is_limited(robot, joint.q)
     ]
     table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]

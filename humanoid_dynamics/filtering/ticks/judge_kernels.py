@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ground does in one frame, as loops that numba compiles; the same as ``FrameJudge`` computes in arrays."""
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ OFF = 1e-6  # m; pressure that is nearer to an edge is on it
 Given = tuple[Matrix, tuple[tuple[Matrix, Vector], tuple[Matrix, Vector]], float]
 
 
-def judge_forces(J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vector], given: Given, miss: Vector, found: Matrix) -> float:  # noqa: PLR0917
+def judge_forces(
+    J: tuple[Matrix, Matrix],
+    v: Vector,
+    answer: tuple[Matrix, Vector],
+    given: Given,
+    miss: Vector,
+    found: Matrix,
+) -> float:
     """Take torques and pushes on both soles off what the equation of motion misses, and measure them.
 
     Args:
@@ -41,8 +49,15 @@ def judge_forces(J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vect
     return largest
 
 
-def judge_sole(  # noqa: PLR0917
-    J: Matrix, w: Vector, v: Vector, middle: Vector, edges: tuple[Matrix, Vector], loaded: float, miss: Vector, found: Vector
+def judge_sole(
+    J: Matrix,
+    w: Vector,
+    v: Vector,
+    middle: Vector,
+    edges: tuple[Matrix, Vector],
+    loaded: float,
+    miss: Vector,
+    found: Vector,
 ) -> None:
     """Take the push on a sole off what the equation of motion misses, and measure it.
 
@@ -72,7 +87,9 @@ def judge_sole(  # noqa: PLR0917
     found[2], found[3] = math.hypot(w[0], w[1]), w[2]
 
 
-def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float, found: Vector) -> None:  # noqa: PLR0917
+def judge_edge(
+    w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float, found: Vector
+) -> None:
     """Measure the push on the edge of a sole.
 
     Args:
@@ -95,7 +112,11 @@ def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float,
     found[2], found[3] = math.sqrt(across * across + up * up + along * along), push
     if push <= loaded:
         return
-    a, b, c = w[3] - (py * w[2] - pz * w[1]), w[4] - (pz * w[0] - px * w[2]), w[5] - (px * w[1] - py * w[0])
+    a, b, c = (
+        w[3] - (py * w[2] - pz * w[1]),
+        w[4] - (pz * w[0] - px * w[2]),
+        w[5] - (px * w[1] - py * w[0]),
+    )
     size = math.sqrt(max(1.0 - ny * ny, LEAST))
     ex, ey, ez = -ny * nx / size, size, -ny * nz / size  # the edge as it lies on the ground
     off = abs(a * ex + b * ey + c * ez) / push
@@ -124,7 +145,9 @@ def judge_place(place: Vector, R: Matrix, points: Matrix, plane: Vector, found: 
     found[0], found[1] = far, math.atan2(math.hypot(x, y), z)
 
 
-def judge_limits(q: Vector, v: Vector, tau: Vector, places: Indices, limits: Matrix, found: Vector) -> None:  # noqa: PLR0917
+def judge_limits(
+    q: Vector, v: Vector, tau: Vector, places: Indices, limits: Matrix, found: Vector
+) -> None:
     """Measure how near torques, positions and speeds are to their limits.
 
     Args:

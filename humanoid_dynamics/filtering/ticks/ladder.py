@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ladder of a tick: what gives way, and in which order, where not all limits can be kept."""
 
 from __future__ import annotations
@@ -74,7 +75,14 @@ STANDING = Soles.SHARE, Soles.TAKE
 class Ladder:
     """Goes down the rungs until one has an answer; below the last one the robot falls freely, without torques."""
 
-    def __init__(self, programs: Programs, terms: BodyTerms, wishes: Wishes, room: JointRoom, sliding: Sliding) -> None:
+    def __init__(
+        self,
+        programs: Programs,
+        terms: BodyTerms,
+        wishes: Wishes,
+        room: JointRoom,
+        sliding: Sliding,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -87,7 +95,9 @@ class Ladder:
         self._programs, self._sliding, self._seen = programs, sliding, (terms, wishes, room)
         self._nobody: NDArray[np.bool_] = np.zeros(2, dtype=np.bool_)
 
-    def descend(self, feet: Feet, state: tuple[Vector, Vector, float], *, measured: bool, leaps: bool) -> tuple[Choice, int]:
+    def descend(
+        self, feet: Feet, state: tuple[Vector, Vector, float], *, measured: bool, leaps: bool
+    ) -> tuple[Choice, int]:
         """Answer a tick.
 
         Args:
@@ -111,7 +121,7 @@ class Ladder:
                     room.open()
             if rung.soles is Soles.TAKE:
                 wishes.load[~slides] = np.inf
-            if rung.soles in STANDING:
+            if rung.soles in STANDING:  # noqa: SIM108
                 choice = self._programs.solve_first(feet, self._seen, leaps=leaps)
             else:
                 choice = self._give_way(rung, feet, slides, dt)
@@ -126,7 +136,11 @@ class Ladder:
             program = programs[feet]
             program.let_slide()
         else:
-            program = programs[() if rung.soles is Soles.HANG else tuple(sole for sole in feet if not slides[sole % 2])]
+            program = programs[
+                ()
+                if rung.soles is Soles.HANG
+                else tuple(sole for sole in feet if not slides[sole % 2])
+            ]
             program.keep_from_sliding(self._seen[0], dt)
         return program.solve(*self._seen)
 

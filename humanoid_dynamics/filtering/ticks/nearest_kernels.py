@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nearest point inside limits, compiled: the dual active-set method of Goldfarb and Idnani for squares that are nearly plain.
 
 The cost is |y|^2 / 2 and the squares of a few soft rows, N y - b.  Soft rows and equations are as good as active rows that never leave:
@@ -26,20 +27,27 @@ from humanoid_dynamics.resolution.small import dot, dot_row, dot_rows
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, put_four
 
-APART: tuple[str, ...] = ("find_worst", "write_normal")  # of the parts here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "find_worst",
+    "write_normal",
+)  # of the parts here, those that are not copied to where they are called
 FOUND, HOPELESS, LOST, HELD = range(4)
 MOST_STEPS = 150
 EXACT = 1e-9  # of the unit of the unknowns: what a row of unit length may be broken by
 KEPT = 1e-7  # and what may be left in the end, of the larger of one and the point
 UPPER, LOWER = 1, -1
-START, KNOWN, STEPS, CHANGE = range(1, 5)  # places in the state behind the active rows: those that never leave, known ones of last time,
+START, KNOWN, STEPS, CHANGE = range(
+    1, 5
+)  # places in the state behind the active rows: those that never leave, known ones of last time,
 # steps, and the row of the tags that begins and is remembered instead of those of last time, where one does; then how many are in each row
 
 Always = tuple[Matrix, Vector]
 Limits = tuple[Matrix, Vector, Vector, Vector]
 
 
-def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work) -> int:  # noqa: PLR0917
+def find_nearest(
+    always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work
+) -> int:
     """Find the point of least cost inside all limits.
 
     Args:
@@ -123,7 +131,9 @@ def _press(tag: int, excess: float, y: Vector, work: Work) -> int:
     return LOST
 
 
-def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float, values: Vector) -> tuple[int, int, float]:
+def find_worst(
+    limits: Limits, bounds: Matrix, y: Vector, exact: float, values: Vector
+) -> tuple[int, int, float]:
     """Return the row that is broken most for its length, the side it is broken at and by how much; minus one where all hold.
 
     The first rows are the bounds on unknowns; values is memory.
@@ -149,7 +159,7 @@ def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float, values: 
     return row, side, excess
 
 
-def write_normal(A: Matrix, na: int, row: int, side: int, C: Matrix, place: int) -> None:  # noqa: PLR0917
+def write_normal(A: Matrix, na: int, row: int, side: int, C: Matrix, place: int) -> None:
     """Write the outward normal of a row of the limits."""
     n = C.shape[1]
     if row >= na:
@@ -228,7 +238,9 @@ def _bound_of(limits: Limits, bounds: Matrix, row: int, side: int) -> float:
     return float(limits[2][row - na] if side > 0 else -limits[1][row - na])
 
 
-def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work) -> int:  # noqa: PLR0917
+def _finish(
+    always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work
+) -> int:
     """Take away what rounding left in the active rows; say whether all rows hold."""
     C, L, V, ids, state = work
     u, g, r, b, n, count = V[0], V[1], V[2], V[3], len(y), state[COUNT]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tick as a quadratic program over joint accelerations: everything else follows from them.
 
 A standing sole moves as it is told, which gives the acceleration of the base from those of the joints; the equation of motion of the base
@@ -79,7 +80,14 @@ class ReducedProgram:
 
     free = -1  # motion of the second sole that is free; none
 
-    def __init__(self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
+    def __init__(
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
+    ) -> None:
         """Take the memory.
 
         Args:
@@ -92,7 +100,10 @@ class ReducedProgram:
         na, self.feet, self._weights = len(effort), feet, weights
         second = WRENCH * max(len(feet) - 1, 0)
         units = weights.unit * weight * np.array([1.0] * 3 + [weights.lever] * 3)
-        self.units = units, np.where(np.arange(WRENCH) == self.free, 0.0, units)  # of the wrenches under the first and the second sole
+        self.units = (
+            units,
+            np.where(np.arange(WRENCH) == self.free, 0.0, units),
+        )  # of the wrenches under the first and the second sole
         held = np.flatnonzero(np.arange(WRENCH) != self.free)
         self._held, self._equal = held, len(held) * max(len(feet) - 1, 0)
         self._limited = np.flatnonzero(np.isfinite(effort))
@@ -100,11 +111,20 @@ class ReducedProgram:
         self._cones, self.hair = cones, HAIR * weight
         swinging = tuple(foot for foot in (0, 1) if foot not in feet)
         self._swinging = swinging
-        rows = self._equal + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging) + len(feet)
+        rows = (
+            self._equal
+            + na
+            + len(self._limited)
+            + sum(len(cones[foot]) for foot in feet)
+            + CORNERS * len(swinging)
+            + len(feet)
+        )
         self._n, self._na = na + second, na
         self.qp = QpWorkspace(na + second, self._equal, rows, SIZE)
         self._place_rows(self._equal)
-        self._G: Matrix = np.zeros((BASE + WRENCH * len(swinging) + (WRENCH if second else 0), na + second))
+        self._G: Matrix = np.zeros(
+            (BASE + WRENCH * len(swinging) + (WRENCH if second else 0), na + second)
+        )
         self._g: Vector = np.zeros(len(self._G))
         self._W: Vector = self._stack_weights()
         self._tau: Matrix = np.zeros((na, na + second))
@@ -133,7 +153,9 @@ class ReducedProgram:
         weights = self._weights
         force = (weights.force if len(self.feet) > 1 else 0.0) / self.units[0] ** 2
         parts = [[weights.com, weights.com, weights.height], [weights.base] * 3]
-        parts += [[weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging]
+        parts += [
+            [weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging
+        ]
         if len(self.feet) > 1:
             parts.append(list(force))
         return np.concatenate(parts)
@@ -224,7 +246,9 @@ class ReducedProgram:
         self._P, self._p = P, p
         return P, p, self._B if self.feet else np.zeros((0, 0))
 
-    def _fill_wrench(self, terms: BodyTerms, P: Matrix, p: Vector, B: Matrix) -> tuple[Matrix, Vector]:
+    def _fill_wrench(
+        self, terms: BodyTerms, P: Matrix, p: Vector, B: Matrix
+    ) -> tuple[Matrix, Vector]:
         """Return S and s: the wrench under the first sole is S x + s."""
         if not self.feet:
             return np.zeros((0, self._n)), np.zeros(0)
@@ -237,7 +261,12 @@ class ReducedProgram:
     def _share_load(self, terms: BodyTerms, wishes: Wishes) -> tuple[Vector, Vector]:
         """Return the least wrenches under both soles that the wished motion needs, the second one in its units."""
         needed = self._P @ wishes.joints + self._p
-        A = np.hstack([terms.J[foot][:, :BASE].T * units for foot, units in zip(self.feet, self.units, strict=True)])
+        A = np.hstack(
+            [
+                terms.J[foot][:, :BASE].T * units
+                for foot, units in zip(self.feet, self.units, strict=True)
+            ]
+        )
         shares = A.T @ np.linalg.solve(A @ A.T, needed)
         return self.units[0] * shares[:WRENCH], shares[WRENCH:]
 
@@ -247,12 +276,22 @@ class ReducedProgram:
         self._W[rows] = weights.swing * near
         self._W[rows.start + 3 : rows.stop] *= weights.swing_turn
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+    def _fill_objective(
+        self,
+        terms: BodyTerms,
+        wishes: Wishes,
+        base: tuple[Matrix, Vector],
+        wrench: tuple[Matrix, Vector],
+    ) -> None:
         (T, t), (S, s) = base, wrench
         G, g, na = self._G, self._g, self._na
         G[:3, :na] = terms.J_com[:, :BASE] @ T + terms.J_com[:, BASE:]
         g[:3] = wishes.com - terms.com_drift - terms.J_com[:, :BASE] @ t
-        G[3:6, :na], g[3:6], self._W[3:6] = T[3:], wishes.base - t[3:], self._weights.base * wishes.upright[0]
+        G[3:6, :na], g[3:6], self._W[3:6] = (
+            T[3:],
+            wishes.base - t[3:],
+            self._weights.base * wishes.upright[0],
+        )
         row = BASE
         for k, foot in enumerate(self._swinging):
             J = terms.J[foot]
@@ -262,7 +301,9 @@ class ReducedProgram:
             g[rows] = wishes.soles[foot] - terms.drift[foot] - J[:, :BASE] @ t
             above = slice(self._above.start + CORNERS * k, self._above.start + CORNERS * (k + 1))
             self.qp.A[above, :na] = wishes.up[foot] @ G[rows, :na]
-            self.qp.lower[above] = wishes.rise[foot] - wishes.up[foot] @ (wishes.soles[foot] - g[rows])
+            self.qp.lower[above] = wishes.rise[foot] - wishes.up[foot] @ (
+                wishes.soles[foot] - g[rows]
+            )
             row += WRENCH
         if len(self.feet) > 1:
             first, second = self._share_load(terms, wishes)

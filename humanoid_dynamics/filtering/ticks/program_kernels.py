@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tick's program, as loops that numba compiles: the same as ``ReducedProgram`` writes in arrays, in units where its cost is plain.
 
 The unknowns x are joint accelerations and the wrench under a second sole; y = (x - wish) / root, where root is one over the square root
@@ -9,10 +10,31 @@ from __future__ import annotations
 import math
 
 from humanoid_dynamics.filtering.ticks.basis_kernels import Work
-from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, LOST, Always, Limits, find_nearest, recall_rows, remember_rows
-from humanoid_dynamics.resolution.small import dot_row, dot_rows, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.filtering.ticks.nearest_kernels import (
+    FOUND,
+    LOST,
+    Always,
+    Limits,
+    find_nearest,
+    recall_rows,
+    remember_rows,
+)
+from humanoid_dynamics.resolution.small import (
+    dot_row,
+    dot_rows,
+    factor_cholesky,
+    solve_transposed,
+    solve_upper,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in, sum_four
+from humanoid_dynamics.spatial.fours import (
+    FOUR,
+    add_four,
+    four_alike,
+    four_in,
+    put_four_in,
+    sum_four,
+)
 from humanoid_dynamics.spatial.fours import add_products as multiply_four
 
 BASE = WRENCH = 6
@@ -20,10 +42,16 @@ CORNERS = 4
 NAN = float("nan")
 SHARE = 1e-6  # of a torque limit, that programs keep inside it
 OVER = 0.2  # of the largest load of a sole, that rounding may add: what settles still bears less than counts as load
-COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(10)  # places in the weights
-FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
+COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(
+    10
+)  # places in the weights
+FIRST, SECOND, FREE = range(
+    3
+)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[
+    str, ...
+] = ()  # of the parts of kernels here, those that are not copied to where they are called
 
 State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
 Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector, Vector]
@@ -32,8 +60,14 @@ Given = tuple[Indices, Vector, Matrix, Matrix, Vector, Vector]
 Reduced = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector]
 
 
-def solve_program(  # noqa: PLR0917
-    state: State, wish: Wish, room: Matrix, given: Given, extra: Extra, memory: tuple[Reduced, Always, Limits, Work], out: Vector
+def solve_program(
+    state: State,
+    wish: Wish,
+    room: Matrix,
+    given: Given,
+    extra: Extra,
+    memory: tuple[Reduced, Always, Limits, Work],
+    out: Vector,
 ) -> int:
     """Write and solve the program of a tick whose first sole stands.
 
@@ -85,15 +119,30 @@ def set_joints(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
         A[i, j] = 0.0
 
 
-def add_products(out: Matrix, i: int, F: Matrix, k: int, A: Matrix, size: int) -> None:  # noqa: PLR0917
+def add_products(out: Matrix, i: int, F: Matrix, k: int, A: Matrix, size: int) -> None:
     """Add F[k, 0] A[0] + ... + F[k, 5] A[5] to row i."""
     a, b, c, d, e, f = F[k, 0], F[k, 1], F[k, 2], F[k, 3], F[k, 4], F[k, 5]
     whole = size - size % FOUR
     for j in range(0, whole, FOUR):
-        sums = add_four(add_four(add_four(four_in(out, i, j), a, four_in(A, 0, j)), b, four_in(A, 1, j)), c, four_in(A, 2, j))
-        put_four_in(out, i, j, add_four(add_four(add_four(sums, d, four_in(A, 3, j)), e, four_in(A, 4, j)), f, four_in(A, 5, j)))
+        sums = add_four(
+            add_four(add_four(four_in(out, i, j), a, four_in(A, 0, j)), b, four_in(A, 1, j)),
+            c,
+            four_in(A, 2, j),
+        )
+        put_four_in(
+            out,
+            i,
+            j,
+            add_four(
+                add_four(add_four(sums, d, four_in(A, 3, j)), e, four_in(A, 4, j)),
+                f,
+                four_in(A, 5, j),
+            ),
+        )
     for j in range(whole, size):
-        out[i, j] += a * A[0, j] + b * A[1, j] + c * A[2, j] + d * A[3, j] + e * A[4, j] + f * A[5, j]
+        out[i, j] += (
+            a * A[0, j] + b * A[1, j] + c * A[2, j] + d * A[3, j] + e * A[4, j] + f * A[5, j]
+        )
 
 
 def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
@@ -114,7 +163,14 @@ def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
 def _write_torques(state: State, reduced: Reduced, A: Matrix) -> None:
     """P va + p is the force the base needs; torques are those of a robot that is bolted to the ground at the sole."""
     M, h = state[0], state[1]
-    T, P, t, p, rest, turned = reduced[0][:BASE], reduced[0][BASE:], reduced[2][0], reduced[2][1], reduced[3][5], reduced[5]
+    T, P, t, p, rest, turned = (
+        reduced[0][:BASE],
+        reduced[0][BASE:],
+        reduced[2][0],
+        reduced[2][1],
+        reduced[3][5],
+        reduced[5],
+    )
     na = T.shape[1]
     for i in range(BASE):
         p[i] = h[i] + dot_row(M, i, t, BASE)
@@ -132,7 +188,14 @@ def _write_torques(state: State, reduced: Reduced, A: Matrix) -> None:
 def _write_wrench(state: State, given: Given, reduced: Reduced, A: Matrix) -> None:
     """S x + s is the wrench under the first sole, S = B' P behind the joints; what a second one does to it and to the torques."""
     plan, units = given[0], given[4]
-    B, P, p, S, s, second = state[4][plan[FIRST]], reduced[0][BASE:], reduced[2][1], reduced[1], reduced[2][2], plan[SECOND]
+    B, P, p, S, s, second = (
+        state[4][plan[FIRST]],
+        reduced[0][BASE:],
+        reduced[2][1],
+        reduced[1],
+        reduced[2][2],
+        plan[SECOND],
+    )
     na, turned = P.shape[1], reduced[4]
     for i in range(WRENCH):
         for k in range(BASE):
@@ -161,7 +224,13 @@ def _write_second(J: Matrix, units: Vector, reduced: Reduced, A: Matrix) -> None
 
 def _write_scale(wish: Wish, given: Given, reduced: Reduced) -> None:
     """Write what unknowns are wished to be, and one over the square root of what they cost."""
-    weights, root, w, joints, na = given[5], reduced[3][0], reduced[3][1], wish[2], reduced[0].shape[1]
+    weights, root, w, joints, na = (
+        given[5],
+        reduced[3][0],
+        reduced[3][1],
+        wish[2],
+        reduced[0].shape[1],
+    )
     light, heavy = 1.0 / math.sqrt(weights[JOINTS]), 1.0 / math.sqrt(weights[FORCE])
     for i in range(na):
         w[i], root[i] = joints[i], light
@@ -171,7 +240,14 @@ def _write_scale(wish: Wish, given: Given, reduced: Reduced) -> None:
 
 def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None:
     """Wish for the least wrenches under both soles that the wished motion needs."""
-    plan, units, P, p, s, w = given[0], given[4], reduced[0][BASE:], reduced[2][1], reduced[2][2], reduced[3][1]
+    plan, units, P, p, s, w = (
+        given[0],
+        given[4],
+        reduced[0][BASE:],
+        reduced[2][1],
+        reduced[2][2],
+        reduced[3][1],
+    )
     y, na = reduced[2][3], P.shape[1]
     first, second = state[2][plan[FIRST]], state[2][plan[SECOND]]
     N, U = reduced[4][WRENCH : 2 * WRENCH], reduced[4][2 * WRENCH :]
@@ -180,7 +256,10 @@ def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None
         for j in range(i, BASE):
             N[i, j] = 0.0
             for k in range(WRENCH):
-                N[i, j] += first[k, i] * first[k, j] * units[k] ** 2 + second[k, i] * second[k, j] * units[WRENCH + k] ** 2
+                N[i, j] += (
+                    first[k, i] * first[k, j] * units[k] ** 2
+                    + second[k, i] * second[k, j] * units[WRENCH + k] ** 2
+                )
     if factor_cholesky(N, U, BASE):
         solve_transposed(U, y, BASE)
         solve_upper(U, y, BASE)
@@ -191,7 +270,9 @@ def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None
         w[na + i] = dot_row(second, i, y, BASE) * units[WRENCH + i]
 
 
-def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced: Reduced, always: Always) -> int:  # noqa: PLR0917
+def _write_wishes(
+    state: State, wish: Wish, given: Given, extra: Extra, reduced: Reduced, always: Always
+) -> int:
     """Write rows that are to be met as well as they can, and equations behind them; return how many are soft."""
     plan, weights, N, b = given[0], given[5], always[0], always[1]
     T, t, weigh, second = reduced[0][:BASE], reduced[2][0], reduced[6], plan[SECOND]
@@ -200,7 +281,10 @@ def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced:
         b[i] += wish[0][i] - state[6][i]
         set_row(N, 3 + i, T, 3 + i, T.shape[1])
         b[3 + i] = wish[1][i] - t[3 + i]
-        weigh[i], weigh[3 + i] = math.sqrt(weights[COM if i < 2 else HEIGHT]), math.sqrt(weights[TURN] * wish[8][0])
+        weigh[i], weigh[3 + i] = (
+            math.sqrt(weights[COM if i < 2 else HEIGHT]),
+            math.sqrt(weights[TURN] * wish[8][0]),
+        )
     if second >= 0:
         _write_share(state, given, reduced, N, b)
     else:
@@ -229,10 +313,14 @@ def _write_share(state: State, given: Given, reduced: Reduced, N: Matrix, b: Vec
         weigh[BASE + i] = weight / units[i]
 
 
-def _write_swing(state: State, wish: Wish, given: Given, reduced: Reduced, N: Matrix, b: Vector) -> None:  # noqa: PLR0917
+def _write_swing(
+    state: State, wish: Wish, given: Given, reduced: Reduced, N: Matrix, b: Vector
+) -> None:
     """Write the wish for the sole that swings, and keep how it moves."""
     foot, weights, weigh, moved = 1 - given[0][FIRST], given[5], reduced[6], reduced[2]
-    near = weights[SWING] * (1.0 + (weights[LANDING] - 1.0) * max(0.0, 1.0 - wish[6][foot] / weights[NEAR]))
+    near = weights[SWING] * (
+        1.0 + (weights[LANDING] - 1.0) * max(0.0, 1.0 - wish[6][foot] / weights[NEAR])
+    )
     _reduce(state[2][foot], reduced[0][:BASE], reduced[2][0], WRENCH, N, b, BASE)
     for i in range(WRENCH):
         moved[4, i] = state[3][foot, i] - b[BASE + i]
@@ -241,7 +329,7 @@ def _write_swing(state: State, wish: Wish, given: Given, reduced: Reduced, N: Ma
         weigh[BASE + i] = math.sqrt(near * (weights[SWING_TURN] if i > 2 else 1.0))
 
 
-def _reduce(J: Matrix, T: Matrix, t: Vector, count: int, N: Matrix, b: Vector, row: int) -> None:  # noqa: PLR0917
+def _reduce(J: Matrix, T: Matrix, t: Vector, count: int, N: Matrix, b: Vector, row: int) -> None:
     """Write rows on the accelerations of the robot as rows on the unknowns, and take off what the base does to them."""
     for k in range(count):
         set_joints(N, row + k, J, k, T.shape[1])
@@ -302,7 +390,7 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
     _scale_limits(limits, reduced[3], na)
 
 
-def _write_cone(cone: Matrix, S: Matrix, s: Vector, hair: float, limits: Limits, row: int) -> int:  # noqa: PLR0917
+def _write_cone(cone: Matrix, S: Matrix, s: Vector, hair: float, limits: Limits, row: int) -> int:
     """Write what the first sole can carry with a hair less push than it has; return the next row."""
     A, lower, upper, n = limits[0], limits[1], limits[2], S.shape[1]
     for k in range(len(cone)):
@@ -355,7 +443,9 @@ def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
     for i in range(BASE):
         out[i] = t[i] + dot_row(T, i, x, na)
         out[wrench + WRENCH * plan[FIRST] + i] = s[i] + dot_row(S, i, x, n)
-        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = units[WRENCH + i] * x[na + i] if plan[SECOND] >= 0 else 0.0
+        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = (
+            units[WRENCH + i] * x[na + i] if plan[SECOND] >= 0 else 0.0
+        )
     for i in range(na):
         out[BASE + i] = x[i]
         out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of a tick: one for every set of soles that may stand, on the first rung and below it."""
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
 BOTH = (0, 1)
 FLAT: tuple[tuple[int, ...], ...] = ((), (0,), (1,), BOTH)  # soles that stand
-ROLLING: tuple[tuple[int, ...], ...] = ((2,), (3,), (0, 3), (1, 2), (2, 3))  # one on an edge by its number and two, after a flat one
+ROLLING: tuple[tuple[int, ...], ...] = (
+    (2,),
+    (3,),
+    (0, 3),
+    (1, 2),
+    (2, 3),
+)  # one on an edge by its number and two, after a flat one
 
 Feet = tuple[int, ...]
 Cones = tuple[Matrix, Matrix]
@@ -42,7 +49,13 @@ class Programs:
     """
 
     def __init__(
-        self, limits: tuple[Cones, Vector], weighed: tuple[Weights, float], sliding: Sliding, build: Build, *, compiled: bool
+        self,
+        limits: tuple[Cones, Vector],
+        weighed: tuple[Weights, float],
+        sliding: Sliding,
+        build: Build,
+        *,
+        compiled: bool,
     ) -> None:
         """Make those for soles that stand flat.
 
@@ -53,18 +66,32 @@ class Programs:
             build: What makes the program of the first rung in arrays.
             compiled: Whether kernels do the work there.
         """
-        self._limits, self._weighed, self._sliding, self._compiled = limits, weighed, sliding, compiled
+        self._limits, self._weighed, self._sliding, self._compiled = (
+            limits,
+            weighed,
+            sliding,
+            compiled,
+        )
         firm = replace(weighed[0], height=weighed[0].com)
-        self._firsts = {feet: self._compile(build(feet, *limits, *weighed), limits, weighed[0]) for feet in FLAT}
+        self._firsts = {
+            feet: self._compile(build(feet, *limits, *weighed), limits, weighed[0]) for feet in FLAT
+        }
         self._leaping = self._compile(build(BOTH, *limits, firm, weighed[1]), limits, firm)
         self._feet: Feet = ()  # soles of the last one
         self.soft = {feet: SoftProgram(feet, *limits, *weighed, sliding=sliding) for feet in FLAT}
-        self.softest = {feet: SoftProgram(feet, *limits, *weighed, sliding=sliding, keep_room=False) for feet in FLAT}
+        self.softest = {
+            feet: SoftProgram(feet, *limits, *weighed, sliding=sliding, keep_room=False)
+            for feet in FLAT
+        }
 
-    def _compile(self, plain: ReducedProgram, limits: tuple[Cones, Vector], weights: Weights) -> ReducedProgram | CompiledProgram:
+    def _compile(
+        self, plain: ReducedProgram, limits: tuple[Cones, Vector], weights: Weights
+    ) -> ReducedProgram | CompiledProgram:
         return CompiledProgram(plain, *limits, weights) if self._compiled and plain.feet else plain
 
-    def add_edges(self, robot: RobotModel, inside: float, gains: Gains, *, unilateral: bool) -> EdgeSeat:
+    def add_edges(
+        self, robot: RobotModel, inside: float, gains: Gains, *, unilateral: bool
+    ) -> EdgeSeat:
         """Make those for soles on edges.
 
         Args:
@@ -77,19 +104,35 @@ class Programs:
             What turns the terms of soles into those of edges.
         """
         surfaces, (cones, effort), weighed = find_soles(robot), self._limits, self._weighed
-        soles = find_edges(np.array(surfaces[0].vertices), inside), find_edges(np.array(surfaces[1].vertices), inside)
+        soles = (
+            find_edges(np.array(surfaces[0].vertices), inside),
+            find_edges(np.array(surfaces[1].vertices), inside),
+        )
         seat = EdgeSeat(soles, gains, robot.nv)
         for stance in ROLLING:
-            feet, turning = tuple(sole % 2 for sole in stance), tuple(sole % 2 for sole in stance if sole > 1)
+            feet, turning = (
+                tuple(sole % 2 for sole in stance),
+                tuple(sole % 2 for sole in stance if sole > 1),
+            )
             carried = list(cones)
             for k, foot in enumerate(feet):
                 if foot in turning and unilateral:
-                    carried[foot] = build_edge_cone(surfaces[foot], min(soles[foot].halves), closed=k == 0)
+                    carried[foot] = build_edge_cone(
+                        surfaces[foot], min(soles[foot].halves), closed=k == 0
+                    )
             limits = (carried[0], carried[1]), effort
-            plain = EdgeProgram(feet, *limits, *weighed, seat.turn) if len(feet) > 1 else ReducedProgram(feet, *limits, *weighed)
+            plain = (
+                EdgeProgram(feet, *limits, *weighed, seat.turn)
+                if len(feet) > 1
+                else ReducedProgram(feet, *limits, *weighed)
+            )
             self._firsts[stance] = self._compile(plain, limits, weighed[0])
-            self.soft[stance] = SoftProgram(feet, *limits, *weighed, sliding=self._sliding, turning=turning)
-            self.softest[stance] = SoftProgram(feet, *limits, *weighed, sliding=self._sliding, keep_room=False, turning=turning)
+            self.soft[stance] = SoftProgram(
+                feet, *limits, *weighed, sliding=self._sliding, turning=turning
+            )
+            self.softest[stance] = SoftProgram(
+                feet, *limits, *weighed, sliding=self._sliding, keep_room=False, turning=turning
+            )
         return seat
 
     def solve_first(self, feet: Feet, seen: Seen, *, leaps: bool = False) -> Choice:

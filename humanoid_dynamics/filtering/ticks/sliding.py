@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles that slide: they bear next to nothing until they are slow, on every rung."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from humanoid_dynamics.spatial.rotation import skew
 
 BEARS = 0.01  # of the weight: a sole that bears more must not slide
 SLIDE = 0.2  # m/s: a millimetre in a tick; a sole that bears load and is faster slides
-SLOW = 0.7 * SLIDE  # what a sole that must give way keeps to, along each axis: corners of one that turns are faster than its middle
+SLOW = (
+    0.7 * SLIDE
+)  # what a sole that must give way keeps to, along each axis: corners of one that turns are faster than its middle
 
 
 class Sliding:
@@ -65,5 +68,12 @@ class Sliding:
         Returns:
             (2,) which soles slide; valid until this is asked again.
         """
-        self._spare(self._along, (terms.twist, wishes.soles, terms.drift), dt, (SLOW, self.least), wishes.load, self._slides)
+        self._spare(
+            self._along,
+            (terms.twist, wishes.soles, terms.drift),
+            dt,
+            (SLOW, self.least),
+            wishes.load,
+            self._slides,
+        )
         return self._slides

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which soles slide, and what these may bear, as a loop that numba compiles."""
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ from numpy.typing import NDArray
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def spare_sliding(  # noqa: PLR0917
-    along: Matrix, motion: tuple[Matrix, Matrix, Matrix], dt: float, limits: tuple[float, float], load: Vector, slides: NDArray[np.bool_]
+def spare_sliding(
+    along: Matrix,
+    motion: tuple[Matrix, Matrix, Matrix],
+    dt: float,
+    limits: tuple[float, float],
+    load: Vector,
+    slides: NDArray[np.bool_],
 ) -> None:
     """Let soles bear next to nothing that are fast along the ground once they were moved as wished, seen from where they are.
 

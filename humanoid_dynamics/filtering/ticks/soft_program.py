@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program that always has an answer: standing soles may give way, never the laws of motion, the contacts or the motors.
 
 A hair of push and no torque are inside all limits, and then the robot falls as good as freely: so an answer exists.  Soles that bear load
@@ -62,7 +63,9 @@ class SoftProgram:
         if keep_room:
             self.qp.A[self._room, BASE:nv] = np.eye(na)
         self._torques = slice(start + room, start + room + len(self._limited))
-        self._units = weights.unit * weight * np.tile([1.0, 1.0, 1.0, *[weights.lever] * 3], len(feet))
+        self._units = (
+            weights.unit * weight * np.tile([1.0, 1.0, 1.0, *[weights.lever] * 3], len(feet))
+        )
         for k, foot in enumerate(feet):
             if foot in turning:
                 self._units[WRENCH * k + ABOUT] = 0.0
@@ -70,7 +73,9 @@ class SoftProgram:
         for k, foot in enumerate(feet):
             rows_k = slice(start, start + len(cones[foot]))
             start = rows_k.stop
-            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[WRENCH * k : WRENCH * (k + 1)]
+            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = (
+                cones[foot] * self._units[WRENCH * k : WRENCH * (k + 1)]
+            )
             self.qp.upper[rows_k] = HAIR * weight * cones[foot][:, 2]
         self._sliding, self._slip = sliding, start
         self.let_slide()
@@ -114,28 +119,38 @@ class SoftProgram:
             qp.lower[self._room], qp.upper[self._room] = room.lower, room.upper
         index = self._limited + BASE
         qp.A[self._torques, :nv], qp.A[self._torques, nv:] = M[index], -J[:, index].T * self._units
-        qp.lower[self._torques], qp.upper[self._torques] = -self._effort - h[index], self._effort - h[index]
+        qp.lower[self._torques], qp.upper[self._torques] = (
+            -self._effort - h[index],
+            self._effort - h[index],
+        )
         solution = qp.solve()
         vdot, pushes = np.array(solution.x[:nv]), self._units * solution.x[nv:]
         wrenches = np.zeros((2, WRENCH))
         for k, foot in enumerate(self.feet):
             wrenches[foot] = pushes[WRENCH * k : WRENCH * (k + 1)]
         # The equation of motion of the base holds to rounding, whatever the solver left.
-        vdot[:BASE] -= np.linalg.solve(M[:BASE, :BASE], M[:BASE] @ vdot + h[:BASE] - J[:, :BASE].T @ pushes)
+        vdot[:BASE] -= np.linalg.solve(
+            M[:BASE, :BASE], M[:BASE] @ vdot + h[:BASE] - J[:, :BASE].T @ pushes
+        )
         tau = M[BASE:] @ vdot + h[BASE:] - J[:, BASE:].T @ pushes
         return Choice(vdot, wrenches, tau, solution.status, solution.iterations)
 
     def _fill_objective(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
         weights, nv, qp = self._weights, self._nv, self.qp
         G = np.vstack((terms.J_com, np.eye(nv)[3:6], terms.J[0], terms.J[1]))
-        W = np.repeat([weights.com, weights.height, weights.base * wishes.upright[0], STANCE, STANCE], [2, 1, 3, WRENCH, WRENCH])
+        W = np.repeat(
+            [weights.com, weights.height, weights.base * wishes.upright[0], STANCE, STANCE],
+            [2, 1, 3, WRENCH, WRENCH],
+        )
         for foot in (0, 1):
             if foot not in self.feet:
                 W[BASE + WRENCH * foot : BASE + WRENCH * (foot + 1)] = weights.swing
                 W[BASE + WRENCH * foot + 3 : BASE + WRENCH * (foot + 1)] *= weights.swing_turn
         for foot in self._turning:
             W[BASE + WRENCH * foot + ABOUT] = weights.base
-        g = np.concatenate((wishes.com - terms.com_drift, wishes.base, *(wishes.soles - terms.drift)))
+        g = np.concatenate(
+            (wishes.com - terms.com_drift, wishes.base, *(wishes.soles - terms.drift))
+        )
         joints = np.full(nv - BASE, weights.joints)
         wish = wishes.joints
         if not self._keep_room:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which soles bear load and where they stand, as loops that numba compiles: how ``Footing`` decides."""
 
 from __future__ import annotations
@@ -9,27 +10,50 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 STANDS, TORN, EDGE, LANDED, SETTLES = range(5)  # rows of the marks
 LATE, AGE = range(2)  # rows of the times
-TOUCH = (0.0015, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+TOUCH = (
+    0.0015,
+    0.0005,
+)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
 FLAT = 0.03  # rad; and this level, where it is not measured
 SETTLING = 0.003  # m; where the other one stands it settles from here on: it comes to lie flat, and bears nothing until it does
-SETTLED = ((0.0018, 0.033), (0.002, 0.0349))  # m and rad; a sole whose middle is so near to the ground, and that is this level, has
+SETTLED = (
+    (0.0018, 0.033),
+    (0.002, 0.0349),
+)  # m and rad; a sole whose middle is so near to the ground, and that is this level, has
 # settled; the second as long as it goes on standing: what the certificate takes for lying on the ground
-STRUCK = (0.05, -0.003)  # m/s and m; a measured sole is on the ground where that has stopped it, or where it is this deep
-TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
-RISING, CALM = 0.08, 0.3  # m/s and s; a measured sole that goes up faster than this, so long after both came down, is being torn off
+STRUCK = (
+    0.05,
+    -0.003,
+)  # m/s and m; a measured sole is on the ground where that has stopped it, or where it is this deep
+TORN_OFF = (
+    0.008,
+    0.06,
+)  # m and rad; a measured sole that is higher or steeper than this does not stand
+RISING, CALM = (
+    0.08,
+    0.3,
+)  # m/s and s; a measured sole that goes up faster than this, so long after both came down, is being torn off
 TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
 FIRST_LOAD = 0.05  # weights of the robot, at touch-down of a measured sole: the ground stops it
 SLIDING_LOAD = 0.005  # the same of a sole that is not measured, until it rests
 SETTLING_LOAD = 8e-7  # the same until it has settled: less than counts as load, more than limits of a contact do not count on
 RESTS = (0.03, 0.3)  # m/s and rad/s; a sole that is slower than this rests
-TILT = (0.2, 0.6)  # rad; and so level does it come down; the second where it is late, or comes down on an edge
+TILT = (
+    0.2,
+    0.6,
+)  # rad; and so level does it come down; the second where it is late, or comes down on an edge
 TOO_LATE = 0.03  # s
 STOPPING = 0.002  # s; way a sole still goes after touch-down, in times of its speed
 REACHING = 0.004  # m; a sole that is late aims this far below the ground
-LANDING = 0.01  # m; a sole that is to come down and is planned to be lower than this is about to land
+LANDING = (
+    0.01  # m; a sole that is to come down and is planned to be lower than this is about to land
+)
 DEEPER = 0.008  # m; so much lower it then takes the ground to be, where it is measured: the ground stops it
-LYING = (0.012, 1.0)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
+LYING = (
+    0.012,
+    1.0,
+)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
 
 Pair = tuple[bool, bool]
 Asked = tuple[Pair, tuple[int, int]]
@@ -39,7 +63,9 @@ Soles = tuple[tuple[Matrix, Matrix], Matrix]
 Held = tuple[Indices, Matrix, Matrix, Matrix]
 
 
-def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, when: tuple[float, bool]) -> None:  # noqa: PLR0917
+def follow_feet(
+    asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, when: tuple[float, bool]
+) -> None:
     """Decide which soles bear load in a state, and write that into what is wanted.
 
     Args:
@@ -53,32 +79,51 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
     """
     marks, times = held[0], held[1]
     stood = marks[STANDS, 0] != 0, marks[STANDS, 1] != 0
-    left, right = _bears(0, asked, wanted, body, soles, held, when[1]), _bears(1, asked, wanted, body, soles, held, when[1])
+    left, right = (
+        _bears(0, asked, wanted, body, soles, held, when[1]),
+        _bears(1, asked, wanted, body, soles, held, when[1]),
+    )
     if not (left or right) and (asked[0][0] or asked[0][1]):
         left, right = stood  # nobody has taken over: who stands goes on standing
-    if not when[1] and (left or right):  # nor does who stands leave in the tick in which the other one comes down
+    if not when[1] and (
+        left or right
+    ):  # nor does who stands leave in the tick in which the other one comes down
         left, right = left or (stood[0] and not stood[1]), right or (stood[1] and not stood[0])
     down = left, right
     for foot in range(2):
-        marks[EDGE, foot] = _choose_edge(foot, (down[foot], down[1 - foot]), asked, wanted, body, marks)
+        marks[EDGE, foot] = _choose_edge(
+            foot, (down[foot], down[1 - foot]), asked, wanted, body, marks
+        )
     for foot in range(2):
-        if down[foot] and (not stood[foot] or (not when[1] and times[AGE, foot] == 0.0)):  # and again until it has stopped
+        if down[foot] and (
+            not stood[foot] or (not when[1] and times[AGE, foot] == 0.0)
+        ):  # and again until it has stopped
             _latch(foot, stood[1 - foot], asked, wanted, body, soles, held)
-        times[LATE, foot] = times[LATE, foot] + when[0] if asked[0][foot] and not down[foot] else 0.0
+        times[LATE, foot] = (
+            times[LATE, foot] + when[0] if asked[0][foot] and not down[foot] else 0.0
+        )
         if down[foot]:
             _stay(foot, wanted, held)
         else:
             _reach(foot, asked[0][foot], wanted, when[1])
-        marks[SETTLES, foot] = left and right and not (when[1] or _lies(foot, wanted, body, soles, held))
+        marks[SETTLES, foot] = (
+            left and right and not (when[1] or _lies(foot, wanted, body, soles, held))
+        )
         times[AGE, foot] = _age(foot, (down[foot], stood), body, held, when)
         marks[STANDS, foot] = down[foot]
     if left and right:
         _share_load(wanted, body, held, when[1])
 
 
-def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
+def _bears(
+    foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool
+) -> bool:
     marks, times = held[0], held[1]
-    if not asked[0][foot]:  # nobody leaves before who came down has taken its load, or, where nothing is measured, can take it
+    if not asked[
+        0
+    ][
+        foot
+    ]:  # nobody leaves before who came down has taken its load, or, where nothing is measured, can take it
         both = marks[STANDS, foot] != 0 and marks[STANDS, 1 - foot] != 0
         age: float = times[AGE, 1 - foot]
         return both and (age < RAMP if measured else age == 0.0)
@@ -88,12 +133,16 @@ def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, he
         torn = measured and marks[STANDS, 1 - foot] != 0 and times[AGE, foot] > TAKEN
         if torn:
             at = held[2]
-            level, lowest, _ = _find_lowest(foot, wanted, body, soles, (at[foot, 0], at[foot, 1], at[foot, 2]))
+            level, lowest, _ = _find_lowest(
+                foot, wanted, body, soles, (at[foot, 0], at[foot, 1], at[foot, 2])
+            )
             torn = level < math.cos(TORN_OFF[1]) or lowest > TORN_OFF[0]
         marks[TORN, foot] = torn
         return not torn
     level, lowest, middle = _find_lowest(foot, wanted, body, soles, _ground(foot, wanted))
-    if not measured and (asked[1][foot] == 0 or marks[STANDS, 1 - foot] == 0):  # all of it comes to stand
+    if not measured and (
+        asked[1][foot] == 0 or marks[STANDS, 1 - foot] == 0
+    ):  # all of it comes to stand
         if marks[STANDS, 1 - foot] != 0:
             return level > math.cos(TILT[int(times[LATE, foot] > TOO_LATE)]) and lowest < SETTLING
         return level > math.cos(FLAT) and abs(middle) < TOUCH[0]
@@ -114,7 +163,9 @@ def _sinks(foot: int, wanted: Wanted, body: Body) -> float:
     return speed
 
 
-def _find_lowest(foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]) -> tuple[float, float, float]:
+def _find_lowest(
+    foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]
+) -> tuple[float, float, float]:
     """Return the cosine of the tilt of a sole, and how high its lowest corner and its middle are over a plane."""
     return find_lowest(body[0][foot], body[1][foot], soles[0][foot], wanted[3][foot], ground)
 
@@ -124,7 +175,9 @@ def _ground(foot: int, wanted: Wanted) -> tuple[float, float, float]:
     return wanted[4][foot, 0], wanted[4][foot, 1], wanted[2][foot]
 
 
-def _choose_edge(foot: int, down: Pair, asked: Asked, wanted: Wanted, body: Body, marks: Indices) -> int:  # noqa: PLR0917
+def _choose_edge(
+    foot: int, down: Pair, asked: Asked, wanted: Wanted, body: Body, marks: Indices
+) -> int:
     """Let a standing sole turn about an edge where it is asked to and the other one stands, until it lies flat again."""
     edge, wish = int(marks[EDGE, foot]), asked[1][foot]
     if not down[0]:
@@ -134,12 +187,17 @@ def _choose_edge(foot: int, down: Pair, asked: Asked, wanted: Wanted, body: Body
     if edge != 0:
         R, spin, n = body[1][foot], body[2][foot], wanted[3][foot]
         level = R[0, 2] * n[0] + R[1, 2] * n[1] + R[2, 2] * n[2]
-        if level > math.cos(LYING[0]) and spin[3] * spin[3] + spin[4] * spin[4] + spin[5] * spin[5] < LYING[1] ** 2:
+        if (
+            level > math.cos(LYING[0])
+            and spin[3] * spin[3] + spin[4] * spin[4] + spin[5] * spin[5] < LYING[1] ** 2
+        ):
             return 0
     return edge
 
 
-def _latch(foot: int, other: bool, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held) -> None:  # noqa: PLR0917
+def _latch(
+    foot: int, other: bool, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held
+) -> None:
     """Let a sole stand where it comes to rest, or on the edge it comes down with where the other one stands."""
     marks, _, place, turn = held
     n, ground, out = wanted[3][foot], _ground(foot, wanted), place[foot]
@@ -148,7 +206,12 @@ def _latch(foot: int, other: bool, asked: Asked, wanted: Wanted, body: Body, sol
     if asked[1][foot] == 0 or not other or len(soles[1]) == 0:
         stop_sole((body[0][foot], body[1][foot], body[2][foot]), n, ground, STOPPING, out)
         return
-    point, R, E, off = soles[1][foot, 0 if asked[1][foot] > 0 else 1], body[1][foot], turn[foot], 0.0
+    point, R, E, off = (
+        soles[1][foot, 0 if asked[1][foot] > 0 else 1],
+        body[1][foot],
+        turn[foot],
+        0.0,
+    )
     for i in range(3):
         out[i] = body[0][foot, i] + R[i, 0] * point[0] + R[i, 1] * point[1] + R[i, 2] * point[2]
         off += (out[i] - ground[i]) * n[i]
@@ -187,13 +250,22 @@ def _reach(foot: int, late: bool, wanted: Wanted, measured: bool) -> None:
         wanted[6][foot, i] = wanted[7][foot, i] = 0.0
 
 
-def _age(foot: int, stands: tuple[bool, Pair], body: Body, held: Held, when: tuple[float, bool]) -> float:
+def _age(
+    foot: int, stands: tuple[bool, Pair], body: Body, held: Held, when: tuple[float, bool]
+) -> float:
     """Return for how long a sole has been taking load: since it came down, or, where nothing is measured, since it has stopped."""
     down, stood = stands
     age: float = held[1][AGE, foot]
     if not (down and stood[foot]):
-        return 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
-    begins = when[1] or age > 0.0 or held[0][EDGE, foot] != 0 or (held[0][SETTLES, foot] == 0 and _rests(body[2][foot]))
+        return (
+            0.0 if stood[0] or stood[1] else math.inf
+        )  # who bears all load from the start has it already
+    begins = (
+        when[1]
+        or age > 0.0
+        or held[0][EDGE, foot] != 0
+        or (held[0][SETTLES, foot] == 0 and _rests(body[2][foot]))
+    )
     return age + when[0] if begins else age
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a mode of the filter must offer, and what it answers."""
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Step:
 class Tick(Protocol):
     """What a mode of the filter must offer."""
 
-    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+    def step(
+        self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
+    ) -> Step:
         """Answer one tick; nothing raises.
 
         Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the filter wants the robot to do at one instant."""
 
 from __future__ import annotations

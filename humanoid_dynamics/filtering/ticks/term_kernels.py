@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tick needs to know of the robot, from what pinocchio returns, as loops that numba compiles; ``BodyTerms`` in arrays."""
 
 from __future__ import annotations
@@ -12,7 +13,21 @@ BASE = 6
 Sole = tuple[Matrix, Matrix, Vector]
 Given = tuple[Matrix, Vector, Sole, Sole]
 Fixed = tuple[Matrix, Vector]
-Written = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector, Vector, Matrix, Vector]
+Written = tuple[
+    Matrix,
+    Vector,
+    Matrix,
+    Matrix,
+    Matrix,
+    Matrix,
+    Matrix,
+    Matrix,
+    Matrix,
+    Vector,
+    Vector,
+    Matrix,
+    Vector,
+]
 
 
 def read_terms(q: Vector, v: Vector, given: Given, fixed: Fixed, out: Written) -> bool:
@@ -48,12 +63,24 @@ def read_terms(q: Vector, v: Vector, given: Given, fixed: Fixed, out: Written) -
 def _turn_base(q: Vector, R: Matrix) -> None:
     """Write the orientation of the base from its quaternion, the real part last."""
     x, y, z, w = q[3], q[4], q[5], q[6]
-    R[0, 0], R[0, 1], R[0, 2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
-    R[1, 0], R[1, 1], R[1, 2] = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
-    R[2, 0], R[2, 1], R[2, 2] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    R[0, 0], R[0, 1], R[0, 2] = (
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+    )
+    R[1, 0], R[1, 1], R[1, 2] = (
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+    )
+    R[2, 0], R[2, 1], R[2, 2] = (
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    )
 
 
-def _read_sole(foot: int, q: Vector, v: Vector, sole: Sole, fixed: Fixed, out: Written) -> None:  # noqa: PLR0917
+def _read_sole(foot: int, q: Vector, v: Vector, sole: Sole, fixed: Fixed, out: Written) -> None:
     J, X, a = sole
     drift, twist, place, R = out[3][foot], out[4][foot], out[6][foot], out[7][foot]
     for i in range(BASE):
@@ -74,7 +101,9 @@ def _turn_to_base(q: Vector, R_B: Matrix, place: Vector, R: Matrix, B: Matrix) -
     """Write what turns a velocity of a sole into that of the base: seen from there it is turned by E, its origin at p."""
     for i in range(3):
         for j in range(3):
-            B[i, j] = B[3 + i, 3 + j] = R_B[0, i] * R[0, j] + R_B[1, i] * R[1, j] + R_B[2, i] * R[2, j]
+            B[i, j] = B[3 + i, 3 + j] = (
+                R_B[0, i] * R[0, j] + R_B[1, i] * R[1, j] + R_B[2, i] * R[2, j]
+            )
             B[3 + i, j] = 0.0
     x, y, z = place[0] - q[0], place[1] - q[1], place[2] - q[2]
     px = R_B[0, 0] * x + R_B[1, 0] * y + R_B[2, 0] * z
@@ -89,7 +118,11 @@ def _turn_to_base(q: Vector, R_B: Matrix, place: Vector, R: Matrix, B: Matrix) -
 def _move_acceleration(a: Vector, X: Matrix, out: Vector) -> None:
     """Write an acceleration of a body as one of a frame on it, whose placement is X."""
     px, py, pz = X[0, 3], X[1, 3], X[2, 3]
-    x, y, z = a[0] + a[4] * pz - a[5] * py, a[1] + a[5] * px - a[3] * pz, a[2] + a[3] * py - a[4] * px
+    x, y, z = (
+        a[0] + a[4] * pz - a[5] * py,
+        a[1] + a[5] * px - a[3] * pz,
+        a[2] + a[3] * py - a[4] * px,
+    )
     for i in range(3):
         out[i] = X[0, i] * x + X[1, i] * y + X[2, i] * z
         out[3 + i] = X[0, i] * a[3] + X[1, i] * a[4] + X[2, i] * a[5]

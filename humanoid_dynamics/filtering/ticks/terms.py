@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything the tick needs to know about the robot in one state, computed once."""
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class BodyTerms:
         com_drift: (3,) its acceleration where no coordinate accelerates [m/s^2].
     """
 
-    def __init__(self, robot: RobotModel, proportions: Proportions, *, compiled: bool = False) -> None:
+    def __init__(
+        self, robot: RobotModel, proportions: Proportions, *, compiled: bool = False
+    ) -> None:
         """Take the memory.
 
         Args:
@@ -68,12 +71,34 @@ class BodyTerms:
         self.J_com: Matrix = np.zeros((3, nv))
         self._kernel = compile_kernel(read_terms, PARTS) if compiled else None
         frames = [robot.model.frames[sole] for sole in self._soles]
-        accelerations = [self._data.a_gf[int(frame.parentJoint)].vector for frame in frames]  # views: pinocchio writes there
+        accelerations = [
+            self._data.a_gf[int(frame.parentJoint)].vector for frame in frames
+        ]  # views: pinocchio writes there
         self._seen = list(zip(self._soles, accelerations, strict=True))
-        self._fixed = np.array([frame.placement.homogeneous for frame in frames]), np.array([*self._gravity, self._per_mass])
-        self.seen = self.M, self.h, self.J, self.drift, self.to_base, self.J_com, self.com_drift  # as programs read them
+        self._fixed = (
+            np.array([frame.placement.homogeneous for frame in frames]),
+            np.array([*self._gravity, self._per_mass]),
+        )
+        self.seen = (
+            self.M,
+            self.h,
+            self.J,
+            self.drift,
+            self.to_base,
+            self.J_com,
+            self.com_drift,
+        )  # as programs read them
         motion = (self.drift, self.twist, self.to_base, self.place, self.turn, self.R_WB)
-        self._written = (self.M, self.h, self.J, *motion, self.com, self.com_rate, self.J_com, self.com_drift)
+        self._written = (
+            self.M,
+            self.h,
+            self.J,
+            *motion,
+            self.com,
+            self.com_rate,
+            self.J_com,
+            self.com_drift,
+        )
 
     @property
     def data(self) -> pin.Data:
@@ -117,10 +142,19 @@ class BodyTerms:
     def _read(self, q: Vector, v: Vector) -> bool:
         """Do the same with a kernel, from fewer calls of pinocchio."""
         model, data = self._model, self._data
-        upper, bias = pin.crba(model, data, q, WORLD), pin.nonLinearEffects(model, data, q, v)  # the first places joints and Jacobians
+        upper, bias = (
+            pin.crba(model, data, q, WORLD),
+            pin.nonLinearEffects(model, data, q, v),
+        )  # the first places joints and Jacobians
         soles = [
-            (pin.getFrameJacobian(model, data, frame, LOCAL), pin.updateFramePlacement(model, data, frame).homogeneous, acceleration)
+            (
+                pin.getFrameJacobian(model, data, frame, LOCAL),
+                pin.updateFramePlacement(model, data, frame).homogeneous,
+                acceleration,
+            )
             for frame, acceleration in self._seen
         ]
         given = (upper, bias, *soles)
-        return self._kernel is not None and bool(self._kernel(writable(q), writable(v), given, self._fixed, self._written))
+        return self._kernel is not None and bool(
+            self._kernel(writable(q), writable(v), given, self._fixed, self._written)
+        )

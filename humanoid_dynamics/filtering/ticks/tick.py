@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One tick: a target and a state in, consistent accelerations, wrenches and torques out, always."""
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.ladder import Ladder
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
-from humanoid_dynamics.filtering.ticks.programs import Programs, build_cones, find_rectangles, read_efforts
+from humanoid_dynamics.filtering.ticks.programs import (
+    Programs,
+    build_cones,
+    find_rectangles,
+    read_efforts,
+)
 from humanoid_dynamics.filtering.ticks.sliding import Sliding
 from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
 from humanoid_dynamics.filtering.ticks.step import Step
@@ -61,7 +67,12 @@ class BalancedTick:
     next to nothing.
     """
 
-    def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        settings: TickSettings | None = None,
+        proportions: Proportions | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -76,15 +87,29 @@ class BalancedTick:
         self._weight = proportions.mass * proportions.gravity
         compiled = choose_compiler(settings.compiled)
         self.terms = BodyTerms(robot, proportions, compiled=compiled)
-        self._wishes = Wishes(robot, settings.gains, find_rectangles(robot, settings.inside), compiled=compiled)
+        self._wishes = Wishes(
+            robot, settings.gains, find_rectangles(robot, settings.inside), compiled=compiled
+        )
         self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
         effort = read_efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
-        cones = build_cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        cones = (
+            build_cones(robot, settings.inside)
+            if settings.unilateral
+            else (np.zeros((0, 6)), np.zeros((0, 6)))
+        )
         sliding = Sliding(proportions.centres, self._weight)
-        programs = Programs((cones, effort), (settings.weights, self._weight), sliding, self._build_program, compiled=compiled)
+        programs = Programs(
+            (cones, effort),
+            (settings.weights, self._weight),
+            sliding,
+            self._build_program,
+            compiled=compiled,
+        )
         self._edges: EdgeSeat | None = None
         if settings.edges:
-            self._edges = programs.add_edges(robot, settings.inside, settings.gains, unilateral=settings.unilateral)
+            self._edges = programs.add_edges(
+                robot, settings.inside, settings.gains, unilateral=settings.unilateral
+            )
         self._ladder = Ladder(programs, self.terms, self._wishes, self._room, sliding)
         self._leaps = False
         self._prepared: tuple[Vector, Vector] | None = None  # state whose terms are known
@@ -105,7 +130,12 @@ class BalancedTick:
         return tuple(stance), (edges[0] if 0 in standing else 0, edges[1] if 1 in standing else 0)
 
     def _build_program(
-        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
     ) -> ReducedProgram:
         """Return the program for a set of standing soles, in arrays."""
         return ReducedProgram(feet, cones, effort, weights, weight)
@@ -144,7 +174,9 @@ class BalancedTick:
         """Return the soles that touched down since this was asked the last time, or slipped, with place and orientation."""
         return self.footing.landings()
 
-    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+    def step(
+        self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
+    ) -> Step:
         """Answer one tick; nothing raises.
 
         Args:
@@ -161,7 +193,9 @@ class BalancedTick:
         if ready is None or not (np.array_equal(ready[0], q) and np.array_equal(ready[1], v)):
             self.terms.update(q, v)
         self.footing.update(target, self.terms, dt, measured=measured)
-        pull = 0.0 if measured else min(1.0, self._stop / dt)  # no more than stops soles in one tick
+        pull = (
+            0.0 if measured else min(1.0, self._stop / dt)
+        )  # no more than stops soles in one tick
         if target.leaps and np.isfinite(target.until).all():
             pull = min(pull, LEAPING)
         settled = self.footing.settled
@@ -178,5 +212,7 @@ class BalancedTick:
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""
 
-    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
+    def _descend(
+        self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool
+    ) -> tuple[Choice, int]:
         return self._ladder.descend(feet, (q, v, dt), measured=measured, leaps=self._leaps)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wishes of the tick and the room of joints, as loops that numba compiles; the same as ``Wishes`` and ``JointRoom`` write in arrays."""
 
 from __future__ import annotations
@@ -8,19 +9,33 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 BASE = 6
 CORNERS = 4
-COM, HEIGHT, TURN, SWING, JOINTS, STANCE = range(0, 12, 2)  # places in the gains, stiffness before damping
-LANDING, CUSHION, DEPTH, RISE, STILL, LEAN = range(12, 18)  # and behind them: constants of ``wishes``
+COM, HEIGHT, TURN, SWING, JOINTS, STANCE = range(
+    0, 12, 2
+)  # places in the gains, stiffness before damping
+LANDING, CUSHION, DEPTH, RISE, STILL, LEAN = range(
+    12, 18
+)  # and behind them: constants of ``wishes``
 SMALL = 1e-9  # of the sine of half an angle
 FAR = 0.02  # m; a standing sole that is farther off is drawn back no faster, so that it does not slide
-SETTLES, SETTLING_PULL = 2, 5.0  # mark of a standing sole that settles, and how many times as strongly it is drawn to its ground
+SETTLES, SETTLING_PULL = (
+    2,
+    5.0,
+)  # mark of a standing sole that settles, and how many times as strongly it is drawn to its ground
 MEAN = 0.5  # share of its drift by which the sole of a filter's own state rests over a tick, and not only at its end
 
 State = tuple[Vector, Vector, Matrix, Matrix, Matrix, Matrix, Matrix]
 Written = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
 
 
-def update_wishes(  # noqa: PLR0917
-    wanted: Vector, stands: Indices, pull: float, error: Vector, v: Vector, state: State, fixed: tuple[Vector, Matrix], out: Written
+def update_wishes(
+    wanted: Vector,
+    stands: Indices,
+    pull: float,
+    error: Vector,
+    v: Vector,
+    state: State,
+    fixed: tuple[Vector, Matrix],
+    out: Written,
 ) -> None:
     """Write the accelerations to wish for.
 
@@ -39,10 +54,18 @@ def update_wishes(  # noqa: PLR0917
     rate, second = wanted[65 : 65 + n], wanted[65 + n : 65 + 2 * n]
     for i in range(3):
         k = COM if i < 2 else HEIGHT
-        out[0][i] = wanted[6 + i] + gains[k + 1] * (wanted[3 + i] - state[1][i]) + gains[k] * (wanted[i] - state[0][i])
-        out[1][i] = second[3 + i] + gains[TURN + 1] * (rate[3 + i] - v[3 + i]) + gains[TURN] * error[3 + i]
+        out[0][i] = (
+            wanted[6 + i]
+            + gains[k + 1] * (wanted[3 + i] - state[1][i])
+            + gains[k] * (wanted[i] - state[0][i])
+        )
+        out[1][i] = (
+            second[3 + i] + gains[TURN + 1] * (rate[3 + i] - v[3 + i]) + gains[TURN] * error[3 + i]
+        )
     for i in range(BASE, n):
-        out[2][i - BASE] = second[i] + gains[JOINTS + 1] * (rate[i] - v[i]) + gains[JOINTS] * error[i]
+        out[2][i - BASE] = (
+            second[i] + gains[JOINTS + 1] * (rate[i] - v[i]) + gains[JOINTS] * error[i]
+        )
     out[7][0] = weigh_lean(error, state[6], gains[LEAN]) if pull > 0.0 else 1.0
     for foot in range(2):
         _write_pose_error(wanted, foot, state, out[3][foot])
@@ -75,7 +98,11 @@ def _write_pose_error(wanted: Vector, foot: int, state: State, out: Vector) -> N
     place, R = state[2][foot], state[3][foot]
     goal, turn = wanted[17 + 3 * foot : 20 + 3 * foot], wanted[23 + 9 * foot : 32 + 9 * foot]
     for i in range(3):
-        out[i] = R[0, i] * (goal[0] - place[0]) + R[1, i] * (goal[1] - place[1]) + R[2, i] * (goal[2] - place[2])
+        out[i] = (
+            R[0, i] * (goal[0] - place[0])
+            + R[1, i] * (goal[1] - place[1])
+            + R[2, i] * (goal[2] - place[2])
+        )
     E = (
         R[0, 0] * turn[0] + R[1, 0] * turn[3] + R[2, 0] * turn[6],
         R[0, 0] * turn[1] + R[1, 0] * turn[4] + R[2, 0] * turn[7],
@@ -116,7 +143,9 @@ def quaternion_of(
 def _rest(pull: float, motion: tuple[Vector, Vector], gains: Vector, out: Vector) -> None:
     """Bring a standing sole to rest where it stands, from its twist and drift; its pose error is in ``out``."""
     (twist, drift), square, mean = motion, 0.0, MEAN if pull > 0.0 else 0.0
-    near = pull * min(1.0, FAR / max(math.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]), FAR))
+    near = pull * min(
+        1.0, FAR / max(math.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]), FAR)
+    )
     for i in range(3):
         out[i] *= near
         out[3 + i] *= pull
@@ -140,16 +169,25 @@ def _swing(wanted: Vector, foot: int, state: State, gains: Vector, out: Vector) 
     for i in range(6):
         k, j = i % 3, 3 * (i // 3)
         wish = R[0, k] * rate[j] + R[1, k] * rate[j + 1] + R[2, k] * rate[j + 2]
-        feed = R[0, k] * second[j] + R[1, k] * second[j + 1] + R[2, k] * second[j + 2] - (turned[k] if i < 3 else 0.0)
+        feed = (
+            R[0, k] * second[j]
+            + R[1, k] * second[j + 1]
+            + R[2, k] * second[j + 2]
+            - (turned[k] if i < 3 else 0.0)
+        )
         out[i] = feed + gains[SWING + 1] * (wish - twist[i]) + gains[SWING] * out[i]
 
 
-def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Matrix], out: Written) -> None:
+def _stay_above(
+    wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Matrix], out: Written
+) -> None:
     """Corners come near to the ground no faster than in proportion to their height."""
     gains, corners = fixed[0], fixed[1][foot]
     place, R, twist = state[2][foot], state[3][foot], state[4][foot]
     up, rise, normal = out[4][foot], out[5][foot], wanted[11 + 3 * foot : 14 + 3 * foot]
-    level = (place[0] - wanted[17 + 3 * foot]) * normal[0] + (place[1] - wanted[18 + 3 * foot]) * normal[1]
+    level = (place[0] - wanted[17 + 3 * foot]) * normal[0] + (
+        place[1] - wanted[18 + 3 * foot]
+    ) * normal[1]
     level += (place[2] - wanted[9 + foot]) * normal[2]
     nx = R[0, 0] * normal[0] + R[1, 0] * normal[1] + R[2, 0] * normal[2]
     ny = R[0, 1] * normal[0] + R[1, 1] * normal[1] + R[2, 1] * normal[2]
@@ -165,13 +203,21 @@ def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Ma
         rate = nx * vx + ny * vy + nz * vz + up[c, 3] * ox + up[c, 4] * oy + up[c, 5] * oz
         height = level + x * nx + y * ny + z * nz
         drift = turned + along * (x * ox + y * oy + z * oz) - square * (x * nx + y * ny + z * nz)
-        rise[c] = min(-2.0 * gains[CUSHION] * rate - gains[CUSHION] ** 2 * (height + gains[DEPTH]) - drift, gains[RISE])
+        rise[c] = min(
+            -2.0 * gains[CUSHION] * rate - gains[CUSHION] ** 2 * (height + gains[DEPTH]) - drift,
+            gains[RISE],
+        )
         lowest = min(lowest, height)
     out[6][foot] = max(lowest, 0.0)
 
 
-def update_room(  # noqa: PLR0917
-    q: Vector, v: Vector, dt: float, braking: tuple[float, float], ranges: tuple[Indices, Matrix, float], out: Matrix
+def update_room(
+    q: Vector,
+    v: Vector,
+    dt: float,
+    braking: tuple[float, float],
+    ranges: tuple[Indices, Matrix, float],
+    out: Matrix,
 ) -> None:
     """Write least and largest accelerations of joints.
 
@@ -187,8 +233,16 @@ def update_room(  # noqa: PLR0917
     for i in range(len(place)):
         rate, at = v[BASE + i], q[place[i]]
         above, below = limits[1, i] - at, limits[0, i] - at
-        low = max((-limits[2, i] - rate) / dt, approach(below, rate, braking[0]), approach(below, rate, braking[1]))
-        high = min((limits[2, i] - rate) / dt, approach(above, rate, braking[0]), approach(above, rate, braking[1]))
+        low = max(
+            (-limits[2, i] - rate) / dt,
+            approach(below, rate, braking[0]),
+            approach(below, rate, braking[1]),
+        )
+        high = min(
+            (limits[2, i] - rate) / dt,
+            approach(above, rate, braking[0]),
+            approach(above, rate, braking[1]),
+        )
         high = min(max(high, -fastest), fastest)
         out[0, i], out[1, i] = min(min(max(low, -fastest), fastest), high), high
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a target and a state to the accelerations the tick wishes for."""
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.ticks import wish_kernels
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wish_kernels import FAR, MEAN, SETTLES, SETTLING_PULL, update_wishes, weigh_lean
+from humanoid_dynamics.filtering.ticks.wish_kernels import (
+    FAR,
+    MEAN,
+    SETTLES,
+    SETTLING_PULL,
+    update_wishes,
+    weigh_lean,
+)
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
@@ -20,12 +28,20 @@ from humanoid_dynamics.spatial.rotation import skew
 PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
 SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
 TARGET = 65  # numbers of a target beside its velocities and accelerations
-LEAN = math.radians(15.0)  # rad; a reference leans by 55 deg at most, and who leans by 70 deg has fallen
+LEAN = math.radians(
+    15.0
+)  # rad; a reference leans by 55 deg at most, and who leans by 70 deg has fallen
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.08  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
-CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
-EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
+CAPTURE = (
+    1.3,
+    0.03,
+)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
+EDGE = (
+    0.01,
+    0.02,
+)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
 STEPPING = 0.03  # m; a robot on one sole whose capture point is off by more is caught by a step
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at most
@@ -67,7 +83,14 @@ class Wishes:
         upright: (1,) how many times more than usual the orientation of the base counts: the more it leans off the wanted one.
     """
 
-    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix], *, compiled: bool = False) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        gains: Gains,
+        corners: tuple[Matrix, Matrix],
+        *,
+        compiled: bool = False,
+    ) -> None:
         """Take the memory.
 
         Args:
@@ -77,22 +100,46 @@ class Wishes:
             compiled: Whether a kernel of numba does the work.
         """
         self._corners, self._arms = corners, tuple(skew(c) for c in corners)
-        self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
+        self.up, self.rise, self.height, self.load = (
+            np.zeros((2, 4, 6)),
+            np.zeros((2, 4)),
+            np.zeros(2),
+            np.full(2, np.inf),
+        )
         self.upright = np.ones(1)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
-        self._gravity, self._downhill = float(np.linalg.norm(robot.model.gravity.linear)), np.array(robot.model.gravity.linear[:2])
+        self._gravity, self._downhill = (
+            float(np.linalg.norm(robot.model.gravity.linear)),
+            np.array(robot.model.gravity.linear[:2]),
+        )
         self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
         constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING, LEAN)
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
         self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
-        self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height, self.upright)
+        self._written = (
+            self.com,
+            self.base,
+            self.joints,
+            self.soles,
+            self.up,
+            self.rise,
+            self.height,
+            self.upright,
+        )
         self.seen = (*self._written[:-1], self.load, self.upright)  # as programs read them
         self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
 
     def update(
-        self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0, settled: tuple[bool, bool] = (True, True)
+        self,
+        target: Target,
+        q: Vector,
+        v: Vector,
+        terms: BodyTerms,
+        *,
+        pull: float = 1.0,
+        settled: tuple[bool, bool] = (True, True),
     ) -> None:
         """Compute the wishes.
 
@@ -108,19 +155,34 @@ class Wishes:
         error = pin.difference(self._model, q, target.q)
         if self._kernel is not None:
             self._gather(target)
-            state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist, terms.drift, terms.R_WB)
-            self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
+            state = (
+                terms.com,
+                terms.com_rate,
+                terms.place,
+                terms.turn,
+                terms.twist,
+                terms.drift,
+                terms.R_WB,
+            )
+            self._kernel(
+                self._wanted, self._stands, pull, error, v, state, self._fixed, self._written
+            )
         else:
             self._wish(target, error, v, terms, pull)
         if pull == 0.0:
             self._ask_soles(target, terms)
 
-    def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
+    def _wish(
+        self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float
+    ) -> None:
         """Do what the kernel does, in arrays."""
         gains = self._gains
         self._wish_com(target, terms)
         stiff, damp = gains.joints
-        np.copyto(self.joints, target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:])
+        np.copyto(
+            self.joints,
+            target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:],
+        )
         stiff, damp = gains.base
         # The wanted velocity is in axes of the wanted base; both bases are near each other.
         self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * error[3:6]
@@ -146,7 +208,9 @@ class Wishes:
         elif all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
             self._spare_body(target, terms, capture, pivot)
 
-    def _spare_height(self, foot: int, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector) -> None:
+    def _spare_height(
+        self, foot: int, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector
+    ) -> None:
         """Ask a sole that stands alone for no pivot before or behind it where only a step catches the robot.
 
         It would be asked for less and less weight otherwise: a robot that falls freely does not topple meanwhile, but it falls.
@@ -158,7 +222,12 @@ class Wishes:
         square = self._gravity / float(terms.com[2] - target.ground.max())
         planned = target.com[:2] + (self._downhill - target.com_acceleration[:2]) / square
         reach = self._reach((foot,), terms, ahead / size) - float(planned @ ahead) / size
-        self._bound_pivot(ahead / size, float(pivot @ ahead) / size, (float(reach.min()), float(reach.max())), square)
+        self._bound_pivot(
+            ahead / size,
+            float(pivot @ ahead) / size,
+            (float(reach.min()), float(reach.max())),
+            square,
+        )
 
     def _spare_body(self, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector) -> None:
         """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
@@ -171,23 +240,53 @@ class Wishes:
         ahead = np.array([sideways[1], -sideways[0]])
         most = max(CAPTURE[0] * abs(float(sideways @ capture)), CAPTURE[1])
         self._bound_pivot(sideways, float(sideways @ pivot), (-most, most), square)
-        reach, falls = self._reach((0, 1), terms, ahead) - float((target.com[:2] + self._downhill / square) @ ahead), float(ahead @ capture)
-        bounds = (min(float(reach.min()) + EDGE[0], falls - EDGE[1]), max(float(reach.max()) - EDGE[0], falls + EDGE[1]))
+        reach, falls = (
+            self._reach((0, 1), terms, ahead)
+            - float((target.com[:2] + self._downhill / square) @ ahead),
+            float(ahead @ capture),
+        )
+        bounds = (
+            min(float(reach.min()) + EDGE[0], falls - EDGE[1]),
+            max(float(reach.max()) - EDGE[0], falls + EDGE[1]),
+        )
         self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
 
     def _reach(self, feet: tuple[int, ...], terms: BodyTerms, way: Vector) -> Vector:
         """Return how far the corners of soles are along a way, seen from above [m]."""
-        return np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in feet])[:, :2] @ way
+        return (
+            np.vstack(
+                [terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in feet]
+            )[:, :2]
+            @ way
+        )
 
-    def _bound_pivot(self, way: Vector, asked: float, bounds: tuple[float, float], square: float) -> None:
+    def _bound_pivot(
+        self, way: Vector, asked: float, bounds: tuple[float, float], square: float
+    ) -> None:
         """Take from the wished acceleration what would need the pivot beyond bounds along a way."""
         self.com[:2] += square * (asked - min(max(asked, bounds[0]), bounds[1])) * way
 
     def _gather(self, target: Target) -> None:
         """Write the target in one row, as the kernel reads it."""
-        places = (target.ground, target.normal.ravel(), target.sole_place.ravel(), target.sole_turn.ravel())
+        places = (
+            target.ground,
+            target.normal.ravel(),
+            target.sole_place.ravel(),
+            target.sole_turn.ravel(),
+        )
         rates = (target.sole_rate.ravel(), target.sole_acceleration.ravel())
-        np.concatenate((target.com, target.com_rate, target.com_acceleration, *places, *rates, target.v, target.a), out=self._wanted)
+        np.concatenate(
+            (
+                target.com,
+                target.com_rate,
+                target.com_acceleration,
+                *places,
+                *rates,
+                target.v,
+                target.a,
+            ),
+            out=self._wanted,
+        )
 
     def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
         """Corners come near to the ground no faster than in proportion to their height."""
@@ -195,12 +294,17 @@ class Wishes:
         n = R.T @ target.normal[foot]
         ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
         height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
-        self.up[foot, :, :3], self.up[foot, :, 3:] = n, self._arms[foot] @ n  # n . (alpha x c) = alpha . (c x n)
+        self.up[foot, :, :3], self.up[foot, :, 3:] = (
+            n,
+            self._arms[foot] @ n,
+        )  # n . (alpha x c) = alpha . (c x n)
         rate = self.up[foot] @ twist
         omega = twist[3:]
         centripetal = float(omega @ n) * (corners @ omega) - float(omega @ omega) * (corners @ n)
         drift = float(n @ _cross(omega, twist[:3])) + centripetal
-        self.rise[foot] = np.minimum(-2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE)
+        self.rise[foot] = np.minimum(
+            -2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE
+        )
         self.height[foot] = max(float(height.min()), 0.0)
 
     def _wish_com(self, target: Target, terms: BodyTerms) -> None:
@@ -212,11 +316,15 @@ class Wishes:
 
     def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
         stiff, damp = self._gains.stance
-        error = _pose_error(foot, target, terms) * (SETTLING_PULL if self._stands[foot] == SETTLES else 1.0)
+        error = _pose_error(foot, target, terms) * (
+            SETTLING_PULL if self._stands[foot] == SETTLES else 1.0
+        )
         error[:3] *= min(1.0, FAR / max(float(np.sqrt(error[:3] @ error[:3])), FAR))
         wish = pull * stiff * error - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
         size = float(np.sqrt(wish @ wish))
-        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING)) + (MEAN * terms.drift[foot] if pull > 0.0 else 0.0)
+        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING)) + (
+            MEAN * terms.drift[foot] if pull > 0.0 else 0.0
+        )
 
     def _swing(self, foot: int, target: Target, terms: BodyTerms) -> None:
         stiff, damp = self._gains.swing
@@ -224,7 +332,9 @@ class Wishes:
         rate, acceleration = target.sole_rate[foot], target.sole_acceleration[foot]
         wanted = np.concatenate((R.T @ rate[:3], R.T @ rate[3:]))
         twist = terms.twist[foot]
-        feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
+        feed = np.concatenate(
+            (R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:])
+        )
         self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
 
 
@@ -239,4 +349,6 @@ def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
 
 
 def _cross(a: Vector, b: Vector) -> Vector:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.array(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )

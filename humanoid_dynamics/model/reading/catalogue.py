@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots known by name: every file in ``config/robots`` is an entry."""
 
 from __future__ import annotations
@@ -35,13 +36,19 @@ class CatalogueEntry:
             SourceError: If the package is there and the file is not.
         """
         package, relative = self.description.package, self.description.urdf
-        shares = [share for share in _shares(package) if share.is_dir()] if package else [_shipped("urdf")]
+        shares = (
+            [share for share in _shares(package) if share.is_dir()]
+            if package
+            else [_shipped("urdf")]
+        )
         if not shares:
             raise MissingExtraError(package, "robots", f"robot {self.name!r}")
         for share in shares:
             if relative and (share / relative).is_file():
                 return share / relative
-        raise SourceError(f"robot {self.name!r}: {f'package {package!r}' if package else 'urdf/'} has no file {relative!r}")
+        raise SourceError(
+            f"robot {self.name!r}: {f'package {package!r}' if package else 'urdf/'} has no file {relative!r}"
+        )
 
 
 def catalogue_names() -> tuple[str, ...]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot YAML files: read against the schema of ``description``, refused key by key."""
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ from humanoid_dynamics.model.standing.corners import order_corners
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 
 PARALLEL_LOOP_KINDS = {"6d": "fixed", "3d": "spherical"}
-SUBSTITUTES = ("SPHERICAL", "UJOINT_XY", "UJOINT_YX", "UJOINT_XZ", "UJOINT_ZX", "UJOINT_YZ", "UJOINT_ZY")
+SUBSTITUTES = (
+    "SPHERICAL",
+    "UJOINT_XY",
+    "UJOINT_YX",
+    "UJOINT_XZ",
+    "UJOINT_ZX",
+    "UJOINT_YZ",
+    "UJOINT_ZY",
+)
 LOCKED = "FIXED"
 LARGEST_YAML = 200_000
 DEEPEST_YAML = 20
@@ -50,7 +59,9 @@ def is_description(path: Path) -> bool:
         DescriptionError: If the file is not YAML.
     """
     content = load_yaml(path)
-    return content is None or (isinstance(content, dict) and any(key in {*KEYS, *PARALLEL_KEYS} for key in content))
+    return content is None or (
+        isinstance(content, dict) and any(key in {*KEYS, *PARALLEL_KEYS} for key in content)
+    )
 
 
 def read_description(content: object, origin: str) -> Description:
@@ -68,10 +79,14 @@ def read_description(content: object, origin: str) -> Description:
     """
     reader = _Reader(origin)
     table = reader.table(content, "", (*KEYS, *PARALLEL_KEYS))
-    read: dict[str, Any] = {key: KEYS[key](reader, value, key) for key, value in table.items() if key in KEYS}
+    read: dict[str, Any] = {
+        key: KEYS[key](reader, value, key) for key, value in table.items() if key in KEYS
+    }
     for key, value in _read_parallel(reader, table).items():
         if key in read:
-            raise DescriptionError(origin, key, "is given twice, also by the keys of example-parallel-robots")
+            raise DescriptionError(
+                origin, key, "is given twice, also by the keys of example-parallel-robots"
+            )
         read[key] = value
     return Description(origin=origin, **read)
 
@@ -84,7 +99,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != MERGE:
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} comes twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"key {key.value!r} comes twice", key.start_mark
+                    )
                 seen.add(key.value)
         return dict(super().construct_mapping(node, deep))
 
@@ -104,7 +121,9 @@ def load_yaml(path: Path) -> object:
     try:
         size = path.stat().st_size
         if size > LARGEST_YAML:
-            raise DescriptionError(str(path), "file", f"has {size} bytes, expected at most {LARGEST_YAML}")
+            raise DescriptionError(
+                str(path), "file", f"has {size} bytes, expected at most {LARGEST_YAML}"
+            )
         text = path.read_text(encoding="utf-8-sig")
         _check_depth(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
@@ -118,7 +137,9 @@ def _check_depth(text: str) -> None:
     """Refuse what would overflow the stack of libyaml, which builds nested data by recursion and does not look."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         if depth > DEEPEST_YAML:
             line = event.start_mark.line + 1 if event.start_mark else 1
             raise ValueError(f"nested deeper than {DEEPEST_YAML} on line {line}")
@@ -131,7 +152,9 @@ class _Reader:
         self._origin = origin
 
     def fail(self, key: str, value: object, expected: str) -> DescriptionError:
-        return DescriptionError(self._origin, key or "file", f"holds {reprlib.repr(value)}, expected {expected}")
+        return DescriptionError(
+            self._origin, key or "file", f"holds {reprlib.repr(value)}, expected {expected}"
+        )
 
     def table(self, value: object, key: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -142,7 +165,11 @@ class _Reader:
             if known and name not in known:
                 close = get_close_matches(name, known, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else "."
-                raise DescriptionError(self._origin, f"{key}.{name}".lstrip("."), f"is not a key{hint} Known: {', '.join(known)}")
+                raise DescriptionError(
+                    self._origin,
+                    f"{key}.{name}".lstrip("."),
+                    f"is not a key{hint} Known: {', '.join(known)}",
+                )
         return dict(value)
 
     def text(self, value: object, key: str) -> str:
@@ -152,7 +179,11 @@ class _Reader:
 
     def number(self, value: object, key: str) -> float:
         try:
-            number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+            number = (
+                float(value)
+                if isinstance(value, int | float | str) and not isinstance(value, bool)
+                else math.nan
+            )
         except (ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
@@ -168,7 +199,9 @@ class _Reader:
     def strength(self, value: object, key: str) -> float:
         number = self.number(value, key)
         if number <= 0.0:
-            raise self.fail(key, value, "a positive number; a joint without a motor is named under `passive`")
+            raise self.fail(
+                key, value, "a positive number; a joint without a motor is named under `passive`"
+            )
         return number
 
     def choice(self, value: object, key: str, choices: tuple[str, ...]) -> str:
@@ -190,7 +223,10 @@ class _Reader:
         table = self.table(value, key, ("link", "xyz", "rpy", *others))
         xyz = self.vector(table.get("xyz", [0.0, 0.0, 0.0]), f"{key}.xyz")
         rpy = self.vector(table.get("rpy", [0.0, 0.0, 0.0]), f"{key}.rpy")
-        return FrameSpec(self.text(table.get("link"), f"{key}.link"), pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.array(xyz)))
+        return FrameSpec(
+            self.text(table.get("link"), f"{key}.link"),
+            pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.array(xyz)),
+        )
 
     def surface(self, value: object, key: str) -> SurfaceSpec:
         frame = self.frame(value, key, ("polygon", "points", "friction", "normal_force_limit"))
@@ -202,19 +238,33 @@ class _Reader:
         if not isinstance(corners, list) or not corners:
             raise self.fail(f"{key}.{given[0]}", corners, "a list of points")
         where = f"{key}.{given[0]}"
-        points = np.array([(*self.vector(corner, f"{where}[{i}]", (2, 3)), 0.0)[:3] for i, corner in enumerate(corners)])
+        points = np.array(
+            [
+                (*self.vector(corner, f"{where}[{i}]", (2, 3)), 0.0)[:3]
+                for i, corner in enumerate(corners)
+            ]
+        )
         try:
             vertices = order_corners(points, where, any_order=given[0] == "points")
         except ShapeError as cause:
-            raise DescriptionError(self._origin, where, str(cause).removeprefix(f"{where}: ")) from cause
+            raise DescriptionError(
+                self._origin, where, str(cause).removeprefix(f"{where}: ")
+            ) from cause
         friction = self.positive(table.get("friction", DEFAULT_FRICTION), f"{key}.friction")
         limit = table.get("normal_force_limit")
-        return SurfaceSpec(frame, vertices, friction, np.inf if limit is None else self.positive(limit, f"{key}.normal_force_limit"))
+        return SurfaceSpec(
+            frame,
+            vertices,
+            friction,
+            np.inf if limit is None else self.positive(limit, f"{key}.normal_force_limit"),
+        )
 
     def loop(self, value: object, key: str) -> LoopSpec:
         table = self.table(value, key, ("kind", "a", "b"))
         kind = self.choice(table.get("kind"), f"{key}.kind", LOOP_KINDS)
-        return LoopSpec(kind, self.frame(table.get("a"), f"{key}.a"), self.frame(table.get("b"), f"{key}.b"))
+        return LoopSpec(
+            kind, self.frame(table.get("a"), f"{key}.a"), self.frame(table.get("b"), f"{key}.b")
+        )
 
     def group(self, value: object, key: str) -> tuple[str, ...]:
         names = self.names(value, key)
@@ -225,7 +275,10 @@ class _Reader:
 
 def _each(read: Any) -> Any:
     """Return a reader of a mapping whose values are read by ``read``."""
-    return lambda reader, value, key: {name: read(reader, entry, f"{key}.{name}") for name, entry in reader.table(value, key).items()}
+    return lambda reader, value, key: {
+        name: read(reader, entry, f"{key}.{name}")
+        for name, entry in reader.table(value, key).items()
+    }
 
 
 KEYS: Mapping[str, Any] = {
@@ -254,9 +307,16 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
     """Read the keys of example-parallel-robots: pairs of frames, motor names, joint substitutions."""
     read: dict[str, Any] = {}
     if "closed_loop" in table:
-        pairs = [reader.names(pair, f"closed_loop[{i}]") for i, pair in enumerate(_list(reader, table["closed_loop"], "closed_loop"))]
+        pairs = [
+            reader.names(pair, f"closed_loop[{i}]")
+            for i, pair in enumerate(_list(reader, table["closed_loop"], "closed_loop"))
+        ]
         kinds = [
-            reader.choice(kind.lower() if isinstance(kind, str) else kind, f"type[{i}]", tuple(PARALLEL_LOOP_KINDS))
+            reader.choice(
+                kind.lower() if isinstance(kind, str) else kind,
+                f"type[{i}]",
+                tuple(PARALLEL_LOOP_KINDS),
+            )
             for i, kind in enumerate(_list(reader, table.get("type"), "type"))
         ]
         for i, pair in enumerate(pairs):
@@ -266,7 +326,9 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
             raise reader.fail("type", kinds, f"{len(pairs)} kinds for {len(pairs)} pairs of frames")
         here = pin.SE3.Identity()
         read["loops"] = {
-            f"loop{i + 1}": LoopSpec(PARALLEL_LOOP_KINDS[kind], FrameSpec(pair[0], here), FrameSpec(pair[1], here))
+            f"loop{i + 1}": LoopSpec(
+                PARALLEL_LOOP_KINDS[kind], FrameSpec(pair[0], here), FrameSpec(pair[1], here)
+            )
             for i, (pair, kind) in enumerate(zip(pairs, kinds, strict=True))
         }
     if "name_mot" in table:
@@ -279,8 +341,12 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
         ]
         if len(kinds) != len(names):
             raise reader.fail("joint_type", kinds, f"{len(names)} kinds for {len(names)} joints")
-        read["substitutions"] = {name: kind for name, kind in zip(names, kinds, strict=True) if kind != LOCKED}
-        read["fixed"] = tuple(name for name, kind in zip(names, kinds, strict=True) if kind == LOCKED)
+        read["substitutions"] = {
+            name: kind for name, kind in zip(names, kinds, strict=True) if kind != LOCKED
+        }
+        read["fixed"] = tuple(
+            name for name, kind in zip(names, kinds, strict=True) if kind == LOCKED
+        )
     return read
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mesh files a URDF refers to: found where they can be, never required."""
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ def find_mesh(filename: str, folder: Path | None) -> Path | None:
 
 def list_shapes(urdf: Urdf, folder: Path | None) -> dict[str, tuple[Geometry, ...]]:
     """Return what each link looks like, by link: its visual shapes, or those it touches with where it has none, meshes where they lie."""
-    return {name: _place(link.visuals or link.collisions, folder) for name, link in urdf.links.items()}
+    return {
+        name: _place(link.visuals or link.collisions, folder) for name, link in urdf.links.items()
+    }
 
 
 def list_solids(urdf: Urdf, folder: Path | None) -> dict[str, tuple[Geometry, ...]]:
     """Return what each link touches with, by link: its collision shapes, or what it looks like where it has none, meshes where they lie."""
-    return {name: _place(link.collisions or link.visuals, folder) for name, link in urdf.links.items()}
+    return {
+        name: _place(link.collisions or link.visuals, folder) for name, link in urdf.links.items()
+    }
 
 
 def check_meshes(urdf: Urdf, folder: Path | None) -> tuple[Notice, ...]:
@@ -45,14 +50,27 @@ def check_meshes(urdf: Urdf, folder: Path | None) -> tuple[Notice, ...]:
     missing = [name for name in files if find_mesh(name, folder) is None]
     if not missing:
         return ()
-    links = (link.name for link in urdf.links.values() if any(g.filename == missing[0] for g in (*link.visuals, *link.collisions)))
+    links = (
+        link.name
+        for link in urdf.links.values()
+        if any(g.filename == missing[0] for g in (*link.visuals, *link.collisions))
+    )
     text = f"mesh {missing[0]} not found, nor {len(missing) - 1} of {len(files) - 1} others; the robot is complete without them"
-    return (Notice("warning", f"link {next(links)!r}", text if len(missing) > 1 else f"mesh {missing[0]} not found; not needed"),)
+    return (
+        Notice(
+            "warning",
+            f"link {next(links)!r}",
+            text if len(missing) > 1 else f"mesh {missing[0]} not found; not needed",
+        ),
+    )
 
 
 def _place(shapes: tuple[Geometry, ...], folder: Path | None) -> tuple[Geometry, ...]:
     """Return shapes with the files of meshes where they lie, empty where they are not found."""
-    return tuple(replace(s, filename=str(find_mesh(s.filename, folder) or "")) if s.filename else s for s in shapes)
+    return tuple(
+        replace(s, filename=str(find_mesh(s.filename, folder) or "")) if s.filename else s
+        for s in shapes
+    )
 
 
 def _in_packages(path: str, folder: Path | None) -> Iterator[Path]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that follow others: read from the URDF, chains resolved to the joint that leads them all."""
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from humanoid_dynamics.model.robot import Notice
 SINGLE_KINDS = ("revolute", "continuous", "prismatic")
 
 
-def find_mimics(urdf: Urdf, replaced: Collection[str] = ()) -> tuple[tuple[Mimic, ...], tuple[Notice, ...]]:
+def find_mimics(
+    urdf: Urdf, replaced: Collection[str] = ()
+) -> tuple[tuple[Mimic, ...], tuple[Notice, ...]]:
     """List the joints that follow another one.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """URDF objects of yourdfpy, urchin and urdfpy, written back as URDF text without touching their meshes."""
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import SourceError
 
-SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "mesh": ("scale",)}
+SIZES = {
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "mesh": ("scale",),
+}
 
 
 def is_urdf_object(source: object) -> bool:
@@ -89,12 +95,17 @@ def _write_joint(element: etree._Element, joint: Any, kind: str) -> None:
     etree.SubElement(element, "child", link=joint.child)
     if kind not in {"fixed", "floating"}:
         _write_numbers(element, "axis", xyz=joint.axis)
-    for tag, keys in (("limit", ("lower", "upper", "velocity", "effort")), ("dynamics", ("damping", "friction"))):
+    for tag, keys in (
+        ("limit", ("lower", "upper", "velocity", "effort")),
+        ("dynamics", ("damping", "friction")),
+    ):
         part = getattr(joint, tag)
         if part is not None:
             _write_numbers(element, tag, **{key: getattr(part, key) for key in keys})
     if joint.mimic is not None:
-        _write_numbers(element, "mimic", multiplier=joint.mimic.multiplier, offset=joint.mimic.offset).set("joint", joint.mimic.joint)
+        _write_numbers(
+            element, "mimic", multiplier=joint.mimic.multiplier, offset=joint.mimic.offset
+        ).set("joint", joint.mimic.joint)
 
 
 def _write_origin(element: etree._Element, X: Any) -> None:
@@ -105,5 +116,9 @@ def _write_origin(element: etree._Element, X: Any) -> None:
 
 def _write_numbers(parent: etree._Element, tag: str, **values: ArrayLike | None) -> etree._Element:
     """Add an element with an attribute for each number or vector that is given."""
-    words = {key: " ".join(repr(float(x)) for x in np.atleast_1d(value)) for key, value in values.items() if value is not None}
+    words = {
+        key: " ".join(repr(float(x)) for x in np.atleast_1d(value))
+        for key, value in values.items()
+        if value is not None
+    }
     return etree.SubElement(parent, tag, words)

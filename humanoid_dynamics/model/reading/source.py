@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Anything a user may call a robot, turned into URDF text: a name, a path, XML, a URDF object."""
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from humanoid_dynamics.model.robot import Notice
 NO_XACRO = "xacro_arguments were given, but the source is no .xacro file"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=\S*")
 LARGEST_URDF = 5_000_000
-BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 DECLARATION = re.compile(r"^(\s*)<\?xml\b[^>]*\?>")
 DECLARED_ENCODING = re.compile(rb"""^\s*<\?xml\b[^>]*\bencoding=["']([\w.-]+)["']""")
 
@@ -119,7 +124,9 @@ def _read_named(name: str, xacro_arguments: Mapping[str, str]) -> Source:
     if not beside.is_file():
         return Source(text, origin, path.parent)
     if not is_description(beside):
-        told = Notice("info", f"file {str(beside)!r}", "has no key of a robot description; left out")
+        told = Notice(
+            "info", f"file {str(beside)!r}", "has no key of a robot description; left out"
+        )
         return Source(text, origin, path.parent, notices=(told,))
     return Source(text, origin, path.parent, load_description(beside))
 

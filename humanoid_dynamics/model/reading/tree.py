@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From URDF records to a pinocchio tree, with joints replaced where a URDF could not say what they are.
 
 The tree is built joint by joint, depth-first with siblings in alphabetical order, which is the order pinocchio's own URDF reader has.
@@ -30,7 +31,10 @@ ALIGNED = {
     "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
     "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
 }
-UNALIGNED = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+UNALIGNED = {
+    "revolute": pin.JointModelRevoluteUnaligned,
+    "prismatic": pin.JointModelPrismaticUnaligned,
+}
 ABOUT_Z = {"continuous": pin.JointModelRUBZ, "planar": pin.JointModelPlanar}
 
 
@@ -87,7 +91,9 @@ def build_tree(urdf: Urdf, root: str, replacements: tuple[Replacement, ...] = ()
         pending += below.get(joint.child, [])[::-1]
         place = places[joint.parent]
         if joint.name in inner:
-            places[joint.child] = _add_body(model, urdf.links[joint.child], place.joint, place.X * joint.X_PJ, place.frame)
+            places[joint.child] = _add_body(
+                model, urdf.links[joint.child], place.joint, place.X * joint.X_PJ, place.frame
+            )
         else:
             places[joint.child] = _add_joint(model, urdf, joint, place, first.get(joint.name))
     if not model.check(model.createData()):
@@ -95,7 +101,9 @@ def build_tree(urdf: Urdf, root: str, replacements: tuple[Replacement, ...] = ()
     return model
 
 
-def reduce_mimics(model: pin.Model, mimics: tuple[Mimic, ...]) -> tuple[pin.Model, tuple[Mimic, ...]]:
+def reduce_mimics(
+    model: pin.Model, mimics: tuple[Mimic, ...]
+) -> tuple[pin.Model, tuple[Mimic, ...]]:
     """Take the coordinate of followers away, where pinocchio can.
 
     Args:
@@ -125,11 +133,20 @@ def check_replacements(urdf: Urdf, replacements: tuple[Replacement, ...]) -> Non
     for replacement in replacements:
         where = f"{'spherical' if replacement.kind == 'SPHERICAL' else 'universal'} joint {replacement.name!r}"
         if replacement.name in urdf.joints and replacement.name not in replacement.joints:
-            raise UrdfError(urdf.origin, where, "has the name of an existing joint", urdf.joints[replacement.name].line)
+            raise UrdfError(
+                urdf.origin,
+                where,
+                "has the name of an existing joint",
+                urdf.joints[replacement.name].line,
+            )
         records = [_check_member(urdf, where, name) for name in replacement.joints]
         for name in replacement.joints:
             if name in taken:
-                raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which is part of {taken[name]!r} already")
+                raise UrdfError(
+                    urdf.origin,
+                    where,
+                    f"refers to joint {name!r}, which is part of {taken[name]!r} already",
+                )
             taken[name] = replacement.name
         for before, after in pairwise(records):
             _check_pair(urdf, where, before, after)
@@ -140,9 +157,19 @@ def _check_member(urdf: Urdf, where: str, name: str) -> UrdfJoint:
     if record is None:
         raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which does not exist")
     if record.kind not in TURNING_KINDS:
-        raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which is {record.kind}, expected revolute", record.line)
+        raise UrdfError(
+            urdf.origin,
+            where,
+            f"refers to joint {name!r}, which is {record.kind}, expected revolute",
+            record.line,
+        )
     if record.mimic is not None:
-        raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which mimics {record.mimic[0]!r}", record.line)
+        raise UrdfError(
+            urdf.origin,
+            where,
+            f"refers to joint {name!r}, which mimics {record.mimic[0]!r}",
+            record.line,
+        )
     return record
 
 
@@ -154,33 +181,58 @@ def _check_pair(urdf: Urdf, where: str, before: UrdfJoint, after: UrdfJoint) -> 
     if np.linalg.norm(after.X_PJ.translation) > SAME_POINT:
         raise UrdfError(urdf.origin, where, f"{pair} do not turn about one point", after.line)
     if between.mass > INFINITESIMAL_MASS:
-        raise UrdfError(urdf.origin, where, f"link {between.name!r} between {pair} has a mass", between.line)
+        raise UrdfError(
+            urdf.origin, where, f"link {between.name!r} between {pair} has a mass", between.line
+        )
     if sum(joint.parent == between.name for joint in urdf.joints.values()) > 1:
-        raise UrdfError(urdf.origin, where, f"link {between.name!r} between {pair} carries something else too", between.line)
-    if np.linalg.norm(np.cross(unit(before.axis), after.X_PJ.rotation @ unit(after.axis))) < SAME_AXIS:
+        raise UrdfError(
+            urdf.origin,
+            where,
+            f"link {between.name!r} between {pair} carries something else too",
+            between.line,
+        )
+    if (
+        np.linalg.norm(np.cross(unit(before.axis), after.X_PJ.rotation @ unit(after.axis)))
+        < SAME_AXIS
+    ):
         raise UrdfError(urdf.origin, where, f"{pair} turn about the same axis", after.line)
 
 
 def _add_root(model: pin.Model, urdf: Urdf, root: str) -> _Place:
     link = root_link(urdf)
     joint, frame = 0, 0
-    floats = urdf.links[link].mass == 0.0 and any(record.kind == "floating" for record in branches(urdf).get(link, []))
+    floats = urdf.links[link].mass == 0.0 and any(
+        record.kind == "floating" for record in branches(urdf).get(link, [])
+    )
     if root == "planar" or (root == "free_flyer" and not floats):
-        kind = pin.JointModelFreeFlyer() if root == "free_flyer" else _composite(pin.JointModelPX, pin.JointModelPZ, pin.JointModelRY)
+        kind = (
+            pin.JointModelFreeFlyer()
+            if root == "free_flyer"
+            else _composite(pin.JointModelPX, pin.JointModelPZ, pin.JointModelRY)
+        )
         joint = model.addJoint(0, kind, pin.SE3.Identity(), ROOT_JOINT)
         frame = model.addJointFrame(joint, 0)
     return _add_body(model, urdf.links[link], joint, pin.SE3.Identity(), frame)
 
 
-def _add_joint(model: pin.Model, urdf: Urdf, joint: UrdfJoint, place: _Place, replacement: Replacement | None) -> _Place:
+def _add_joint(
+    model: pin.Model, urdf: Urdf, joint: UrdfJoint, place: _Place, replacement: Replacement | None
+) -> _Place:
     """Add a joint and the link it carries."""
     X = place.X * joint.X_PJ
     name = joint.name if replacement is None else replacement.name
     if joint.kind == "fixed":
-        frame = model.addFrame(pin.Frame(name, place.joint, place.frame, X, pin.FrameType.FIXED_JOINT), False)
+        frame = model.addFrame(
+            pin.Frame(name, place.joint, place.frame, X, pin.FrameType.FIXED_JOINT), False
+        )
         return _add_body(model, urdf.links[joint.child], place.joint, X, frame)
     if model.existJointName(name):
-        raise UrdfError(urdf.origin, f"joint {name!r}", "has the reserved name of the root joint or of the world", joint.line)
+        raise UrdfError(
+            urdf.origin,
+            f"joint {name!r}",
+            "has the reserved name of the root joint or of the world",
+            joint.line,
+        )
     X_after = pin.SE3.Identity()
     if replacement is not None:
         for follower in replacement.joints[1:]:
@@ -188,19 +240,32 @@ def _add_joint(model: pin.Model, urdf: Urdf, joint: UrdfJoint, place: _Place, re
     kind, X_turned = _joint_model(joint, replacement)
     index = model.addJoint(place.joint, kind, X * X_after * X_turned, name)
     if model.nv > MOST_FREEDOMS:
-        raise UrdfError(urdf.origin, f"joint {name!r}", f"exceeds the maximum of {MOST_FREEDOMS} degrees of freedom", joint.line)
+        raise UrdfError(
+            urdf.origin,
+            f"joint {name!r}",
+            f"exceeds the maximum of {MOST_FREEDOMS} degrees of freedom",
+            joint.line,
+        )
     frame = model.addJointFrame(index, place.frame)
     return _add_body(model, urdf.links[joint.child], index, (X_after * X_turned).inverse(), frame)
 
 
 def _add_body(model: pin.Model, link: UrdfLink, joint: int, X: pin.SE3, frame: int) -> _Place:
     body = pin.Inertia(link.mass, link.X_LI.translation, np.eye(3))
-    body.inertia = link.X_LI.rotation @ link.inertia @ link.X_LI.rotation.T  # set afterwards: the constructor refuses odd ones
+    body.inertia = (
+        link.X_LI.rotation @ link.inertia @ link.X_LI.rotation.T
+    )  # set afterwards: the constructor refuses odd ones
     model.appendBodyToJoint(joint, body, X)
-    return _Place(joint, X, model.addFrame(pin.Frame(link.name, joint, frame, X, pin.FrameType.BODY, body), False))
+    return _Place(
+        joint,
+        X,
+        model.addFrame(pin.Frame(link.name, joint, frame, X, pin.FrameType.BODY, body), False),
+    )
 
 
-def _joint_model(joint: UrdfJoint, replacement: Replacement | None) -> tuple[pin.JointModel, pin.SE3]:
+def _joint_model(
+    joint: UrdfJoint, replacement: Replacement | None
+) -> tuple[pin.JointModel, pin.SE3]:
     """Return the joint, and the turn that brings z to its axis where the joint knows no other."""
     here = pin.SE3.Identity()
     if replacement is not None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A URDF as typed records.
 
 One element is our own, since URDF has no spherical joint: ``<spherical name="hip" joints="hip_x hip_y hip_z"/>`` beside the joints says
@@ -94,5 +95,7 @@ class Urdf:
     @property
     def mesh_files(self) -> tuple[str, ...]:
         """Mesh files it refers to, each once."""
-        shapes = (shape for link in self.links.values() for shape in (*link.visuals, *link.collisions))
+        shapes = (
+            shape for link in self.links.values() for shape in (*link.visuals, *link.collisions)
+        )
         return tuple(dict.fromkeys(shape.filename for shape in shapes if shape.filename))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """URDF text into records: every defect named with its element, file and line.
 
 Nothing is executed and nothing is fetched: entities are refused, meshes are only names.
@@ -35,7 +36,9 @@ def read_urdf(text: str, origin: str) -> Urdf:
     """
     root = _parse_xml(text, origin)
     if len(root) > MOST_ELEMENTS:
-        raise _Reader(origin, "robot").fail(root, f"has {len(root)} elements, expected at most {MOST_ELEMENTS}")
+        raise _Reader(origin, "robot").fail(
+            root, f"has {len(root)} elements, expected at most {MOST_ELEMENTS}"
+        )
     links, joints, groups = (_by_name(root, tag, origin) for tag in ("link", "joint", "spherical"))
     if not links:
         raise _Reader(origin, "robot").fail(root, "has no link")
@@ -43,10 +46,23 @@ def read_urdf(text: str, origin: str) -> Urdf:
         name=root.get("name", "") or "robot",
         origin=origin,
         text=text,
-        links={name: _read_link(_Reader(origin, f"link {name!r}"), link, name) for name, link in links.items()},
-        joints={name: _read_joint(_Reader(origin, f"joint {name!r}"), joint, name) for name, joint in joints.items()},
-        spherical={name: _read_group(_Reader(origin, f"spherical joint {name!r}"), group) for name, group in groups.items()},
-        ignored=tuple((name, str(shape.tag)) for name, link in links.items() for shape in _shapes(link, known=False)),
+        links={
+            name: _read_link(_Reader(origin, f"link {name!r}"), link, name)
+            for name, link in links.items()
+        },
+        joints={
+            name: _read_joint(_Reader(origin, f"joint {name!r}"), joint, name)
+            for name, joint in joints.items()
+        },
+        spherical={
+            name: _read_group(_Reader(origin, f"spherical joint {name!r}"), group)
+            for name, group in groups.items()
+        },
+        ignored=tuple(
+            (name, str(shape.tag))
+            for name, link in links.items()
+            for shape in _shapes(link, known=False)
+        ),
     )
 
 
@@ -54,21 +70,36 @@ def _parse_xml(text: str, origin: str) -> etree._Element:
     entity = text.find("<!ENTITY")
     if entity >= 0:
         line = text.count("\n", 0, entity) + 1
-        raise UrdfError(origin, "<!ENTITY>", "XML entities are not accepted in a robot description", line)
-    options = {"resolve_entities": False, "load_dtd": False, "no_network": True, "remove_comments": True, "remove_pis": True}
+        raise UrdfError(
+            origin, "<!ENTITY>", "XML entities are not accepted in a robot description", line
+        )
+    options = {
+        "resolve_entities": False,
+        "load_dtd": False,
+        "no_network": True,
+        "remove_comments": True,
+        "remove_pis": True,
+    }
     try:
         root = etree.fromstring(text.encode(), etree.XMLParser(encoding="utf-8", **options))
     except etree.XMLSyntaxError as cause:
         raise UrdfError(origin, "XML", str(cause.msg), cause.lineno) from cause
     except UnicodeEncodeError as cause:
-        raise UrdfError(origin, "XML", f"character {cause.object[cause.start]!a} is an unpaired surrogate") from cause
+        raise UrdfError(
+            origin, "XML", f"character {cause.object[cause.start]!a} is an unpaired surrogate"
+        ) from cause
     namespace = root.nsmap.get(None)
     for element in root.iter(f"{{{namespace}}}*") if namespace else ():
         element.tag = etree.QName(element).localname
     if root.tag != "robot":
         raise _Reader(origin, f"<{root.tag}>").fail(root, "is the root element, expected <robot>")
-    if any(next(macro.iterancestors("visual"), None) is None for macro in root.iter(f"{{{XACRO}}}*")):  # looks may stay unexpanded
-        raise _Reader(origin, "robot").fail(root, "holds xacro macros that were not expanded; a xacro file is read by its ending .xacro")
+    if any(
+        next(macro.iterancestors("visual"), None) is None for macro in root.iter(f"{{{XACRO}}}*")
+    ):  # looks may stay unexpanded
+        raise _Reader(origin, "robot").fail(
+            root,
+            "holds xacro macros that were not expanded; a xacro file is read by its ending .xacro",
+        )
     return root
 
 
@@ -79,7 +110,9 @@ def _by_name(root: etree._Element, tag: str, origin: str) -> dict[str, etree._El
         if not name:
             raise _Reader(origin, f"<{tag}>").fail(element, "has no name")
         if name in found:
-            raise _Reader(origin, f"{tag} {name!r}").fail(element, f"is defined twice, first on line {found[name].sourceline}")
+            raise _Reader(origin, f"{tag} {name!r}").fail(
+                element, f"is defined twice, first on line {found[name].sourceline}"
+            )
         found[name] = element
     return found
 
@@ -94,7 +127,12 @@ class _Reader:
         return UrdfError(self._origin, self._where, problem, int(element.sourceline or 0))
 
     def numbers(
-        self, element: etree._Element, key: str, count: int, default: tuple[float, ...] | None = None, largest: float = LARGEST_NUMBER
+        self,
+        element: etree._Element,
+        key: str,
+        count: int,
+        default: tuple[float, ...] | None = None,
+        largest: float = LARGEST_NUMBER,
     ) -> tuple[float, ...]:
         text = element.get(key)
         if text is None and default is not None:
@@ -104,7 +142,9 @@ class _Reader:
         except ValueError:
             values = ()
         if len(values) != count or not all(abs(value) <= largest for value in values):
-            wanted = ("one number" if count == 1 else f"{count} numbers") + ("" if largest == np.inf else f" up to {largest:g}")
+            wanted = ("one number" if count == 1 else f"{count} numbers") + (
+                "" if largest == np.inf else f" up to {largest:g}"
+            )
             raise self.fail(element, f"<{element.tag}> {key}={text!r:.80}, expected {wanted}")
         return values
 
@@ -114,7 +154,11 @@ class _Reader:
     def attributes(self, element: etree._Element | None, keys: tuple[str, ...]) -> dict[str, float]:
         if element is None:
             return {}
-        return {key: self.numbers(element, key, 1, largest=np.inf)[0] for key in keys if element.get(key) is not None}
+        return {
+            key: self.numbers(element, key, 1, largest=np.inf)[0]
+            for key in keys
+            if element.get(key) is not None
+        }
 
     def pose(self, element: etree._Element) -> pin.SE3:
         origin = element.find("origin")
@@ -133,8 +177,15 @@ class _Reader:
 
 def _read_link(reader: _Reader, element: etree._Element, name: str) -> UrdfLink:
     inertial = element.find("inertial")
-    mass, X_LI, inertia = (0.0, pin.SE3.Identity(), np.zeros((3, 3))) if inertial is None else _read_inertial(reader, inertial)
-    visuals, collisions = (tuple(_read_geometry(reader, shape) for shape in _shapes(element, tag)) for tag in ("visual", "collision"))
+    mass, X_LI, inertia = (
+        (0.0, pin.SE3.Identity(), np.zeros((3, 3)))
+        if inertial is None
+        else _read_inertial(reader, inertial)
+    )
+    visuals, collisions = (
+        tuple(_read_geometry(reader, shape) for shape in _shapes(element, tag))
+        for tag in ("visual", "collision")
+    )
     return UrdfLink(name, int(element.sourceline or 0), mass, X_LI, inertia, visuals, collisions)
 
 
@@ -143,21 +194,38 @@ def _read_inertial(reader: _Reader, element: etree._Element) -> tuple[float, pin
     if mass is None:
         raise reader.fail(element, "has an inertial element without a mass")
     keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    xx, xy, xz, yy, yz, zz = (0.0 if inertia is None else reader.number(inertia, key, 0.0) for key in keys)
-    return reader.number(mass, "value"), reader.pose(element), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    xx, xy, xz, yy, yz, zz = (
+        0.0 if inertia is None else reader.number(inertia, key, 0.0) for key in keys
+    )
+    return (
+        reader.number(mass, "value"),
+        reader.pose(element),
+        np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+    )
 
 
 def _shapes(link: etree._Element, *tags: str, known: bool = True) -> list[etree._Element]:
     """Return the shapes of the visual or collision elements of a link, of the kinds a URDF has or of all others."""
-    shapes = [shape for tag in tags or ("visual", "collision") for shape in link.findall(f"{tag}/geometry/*")]
+    shapes = [
+        shape
+        for tag in tags or ("visual", "collision")
+        for shape in link.findall(f"{tag}/geometry/*")
+    ]
     return [shape for shape in shapes if (shape.tag in GEOMETRIES) == known]
 
 
 def _read_geometry(reader: _Reader, shape: etree._Element) -> Geometry:
     size: tuple[float, ...] = ()
     for key in GEOMETRIES[shape.tag]:
-        size += reader.numbers(shape, key, 3 if key in {"size", "scale"} else 1, (1.0, 1.0, 1.0) if key == "scale" else None)
-    return Geometry(shape.tag, size, reader.pose(shape.getparent().getparent()), shape.get("filename", ""))
+        size += reader.numbers(
+            shape,
+            key,
+            3 if key in {"size", "scale"} else 1,
+            (1.0, 1.0, 1.0) if key == "scale" else None,
+        )
+    return Geometry(
+        shape.tag, size, reader.pose(shape.getparent().getparent()), shape.get("filename", "")
+    )
 
 
 def _read_joint(reader: _Reader, element: etree._Element, name: str) -> UrdfJoint:
@@ -177,12 +245,18 @@ def _read_joint(reader: _Reader, element: etree._Element, name: str) -> UrdfJoin
         dynamics=reader.attributes(element.find("dynamics"), ("damping", "friction")),
         mimic=None
         if mimic is None
-        else (mimic.get("joint", ""), reader.number(mimic, "multiplier", 1.0), reader.number(mimic, "offset", 0.0)),
+        else (
+            mimic.get("joint", ""),
+            reader.number(mimic, "multiplier", 1.0),
+            reader.number(mimic, "offset", 0.0),
+        ),
     )
 
 
 def _read_group(reader: _Reader, element: etree._Element) -> tuple[str, ...]:
     joints = tuple(element.get("joints", "").split())
     if len(set(joints)) != 3:
-        raise reader.fail(element, f"joints={element.get('joints')!r:.80}, expected the names of three joints")
+        raise reader.fail(
+            element, f"joints={element.get('joints')!r:.80}, expected the names of three joints"
+        )
     return joints

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expands one xacro file in a process of its own; started by ``source`` as a script, never imported.
 
 Macros are programs: they can loop for ever, and their expressions can be talked into any Python there is.  So the process that runs them
@@ -17,7 +18,14 @@ import sys
 from types import TracebackType
 from typing import Any
 
-USED_LATER = ("yaml", "xacro.substitution_args", "ament_index_python.packages", "rospkg", "encodings.utf_16", "encodings.latin_1")
+USED_LATER = (
+    "yaml",
+    "xacro.substitution_args",
+    "ament_index_python.packages",
+    "rospkg",
+    "encodings.utf_16",
+    "encodings.latin_1",
+)
 REHEARSAL = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">${1 + 1}</robot>'
 
 
@@ -33,13 +41,17 @@ def expand(request: dict[str, Any]) -> str:
     rehearsed = xacro.parse(REHEARSAL)  # imports what it needs while it may
     xacro.process_doc(rehearsed)
     rehearsed.toprettyxml()
-    signal.setitimer(signal.ITIMER_PROF, request["seconds"])  # ends the process, also within one long computation
+    signal.setitimer(
+        signal.ITIMER_PROF, request["seconds"]
+    )  # ends the process, also within one long computation
     most = int(request["seconds"]) + 10
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_AS, (request["bytes"], request["bytes"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     sys.addaudithook(refuse)
-    return str(xacro.process_file(request["file"], mappings=request["arguments"]).toprettyxml(indent="  "))
+    return str(
+        xacro.process_file(request["file"], mappings=request["arguments"]).toprettyxml(indent="  ")
+    )
 
 
 def refuse(event: str, arguments: tuple[Any, ...]) -> None:
@@ -53,11 +65,20 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
     """
     if event == "open" and not arguments[2] & (0o1 | 0o2 | 0o100 | 0o1000):
         return
-    if event in ("compile", "exec", "builtins.id", "object.__getattr__", "sys._getframe", "sys.excepthook"):
+    if event in (
+        "compile",
+        "exec",
+        "builtins.id",
+        "object.__getattr__",
+        "sys._getframe",
+        "sys.excepthook",
+    ):
         return
     if event in ("os.listdir", "os.scandir", "glob.glob", "glob.glob/2"):
         return
-    raise PermissionError(f"received a macro that attempts {event}, expected computations and file reads only")
+    raise PermissionError(
+        f"received a macro that attempts {event}, expected computations and file reads only"
+    )
 
 
 def answer(**answer: str) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bending the knees of a robot whose zero pose has straight legs, so that it starts where its legs can push."""
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Hinge:
     sign: float
 
 
-def bend_knees(model: pin.Model, coordinates: Coordinates, q: Vector, soles: tuple[int, ...]) -> Vector:
+def bend_knees(
+    model: pin.Model, coordinates: Coordinates, q: Vector, soles: tuple[int, ...]
+) -> Vector:
     """Bend straight legs a little, each hip and ankle by half of its knee, so that the soles stay level.
 
     Knees bend the way their limits let them; where both ways are open the way they are bent, or else forward.
@@ -51,28 +54,48 @@ def bend_knees(model: pin.Model, coordinates: Coordinates, q: Vector, soles: tup
     data = model.createData()
     J = pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
-    supports = {frame: {int(i) for i in model.supports[model.frames[frame].parentJoint]} for frame in soles}
+    supports = {
+        frame: {int(i) for i in model.supports[model.frames[frame].parentJoint]} for frame in soles
+    }
     v = np.zeros(model.nv)
     for frame in soles:
         shared = set().union(*(supports[other] for other in soles if other != frame))
         hinges = [
-            Hinge(joint, np.array(data.oMi[joint.index].translation), float(np.sign(J[4, joint.v.start])))
+            Hinge(
+                joint,
+                np.array(data.oMi[joint.index].translation),
+                float(np.sign(J[4, joint.v.start])),
+            )
             for joint in coordinates.joints
-            if joint.index in supports[frame] - shared and joint.kind in HINGES and abs(J[4, joint.v.start]) > PITCHING
+            if joint.index in supports[frame] - shared
+            and joint.kind in HINGES
+            and abs(J[4, joint.v.start]) > PITCHING
         ]
         if len(hinges) >= 2:
             _bend(coordinates, q, v, hinges, np.array(data.oMf[frame].translation))
     return _keep_limits(coordinates, np.asarray(pin.integrate(model, q, v)))
 
 
-def _bend(coordinates: Coordinates, q: Vector, v: Vector, hinges: list[Hinge], ground: Vector) -> None:
+def _bend(
+    coordinates: Coordinates, q: Vector, v: Vector, hinges: list[Hinge], ground: Vector
+) -> None:
     """Write the bending of one leg into a velocity-like vector."""
     hip = hinges[0]
-    has_ankle = len(hinges) > 2 and hinges[-1].place[2] - ground[2] < ANKLE_SHARE * (hip.place[2] - ground[2])
+    has_ankle = len(hinges) > 2 and hinges[-1].place[2] - ground[2] < ANKLE_SHARE * (
+        hip.place[2] - ground[2]
+    )
     end = hinges[-1].place if has_ankle else ground
     inner = hinges[1:-1] if has_ankle else hinges[1:]
-    knee = max(inner, key=lambda hinge: min(np.linalg.norm(hinge.place - hip.place), np.linalg.norm(end - hinge.place)))
-    thigh, shank = float(np.linalg.norm(knee.place - hip.place)), float(np.linalg.norm(end - knee.place))
+    knee = max(
+        inner,
+        key=lambda hinge: min(
+            np.linalg.norm(hinge.place - hip.place), np.linalg.norm(end - hinge.place)
+        ),
+    )
+    thigh, shank = (
+        float(np.linalg.norm(knee.place - hip.place)),
+        float(np.linalg.norm(end - knee.place)),
+    )
     reach = float(np.linalg.norm(end - hip.place))
     if min(thigh, shank) < SHORTEST * (thigh + shank) or reach < BENT * (thigh + shank):
         return
@@ -96,8 +119,13 @@ def _way(coordinates: Coordinates, q: Vector, knee: Hinge, angle: float, offset:
     first = -1.0 if offset < -ALREADY_BENT else 1.0
     if knee.joint.kind == "continuous":
         return first
-    lower, upper, now = (float(bound[knee.joint.q][0]) for bound in (coordinates.limits.lower, coordinates.limits.upper, q))
-    return next((way for way in (first, -first) if lower <= now + way * knee.sign * angle <= upper), 0.0)
+    lower, upper, now = (
+        float(bound[knee.joint.q][0])
+        for bound in (coordinates.limits.lower, coordinates.limits.upper, q)
+    )
+    return next(
+        (way for way in (first, -first) if lower <= now + way * knee.sign * angle <= upper), 0.0
+    )
 
 
 def _keep_limits(coordinates: Coordinates, q: Vector) -> Vector:

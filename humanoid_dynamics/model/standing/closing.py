@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that a resting posture must satisfy: loops closed, mimic joints in step."""
 
 from __future__ import annotations
@@ -54,12 +55,20 @@ def loop_rows(model: pin.Model, data: pin.Data, loop: LoopClosure) -> Rows:
     aligned = Rows(R[:2, 2].copy(), -pin.skew(R[:, 2])[:2] @ J_w)
     crossed = Rows(R[:1, 1].copy(), (-pin.skew(R[:, 1])[:1]) @ J_w)
     together = {"planar": [2], "prismatic": [0, 1]}.get(loop.kind, [0, 1, 2])
-    rotation = {"fixed": turned, "prismatic": turned, "revolute": aligned, "planar": aligned, "universal": crossed}.get(loop.kind)
+    rotation = {
+        "fixed": turned,
+        "prismatic": turned,
+        "revolute": aligned,
+        "planar": aligned,
+        "universal": crossed,
+    }.get(loop.kind)
     parts = [Rows(p[together], J_p[together])] + ([] if rotation is None else [rotation])
     return Rows.stack(parts, model.nv)
 
 
-def mimic_rows(model: pin.Model, q: Vector, mimics: tuple[Mimic, ...], joints: dict[str, Joint]) -> Rows:
+def mimic_rows(
+    model: pin.Model, q: Vector, mimics: tuple[Mimic, ...], joints: dict[str, Joint]
+) -> Rows:
     """Return one row for each joint that follows another: position - ratio * leader - offset."""
     parts = []
     for mimic in mimics:

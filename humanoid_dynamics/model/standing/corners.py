@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Corners of a contact surface: one, two, or those of a convex face counter-clockwise."""
 
 from __future__ import annotations
@@ -26,11 +27,17 @@ def order_corners(corners: Matrix, field: str, *, any_order: bool = False) -> Ma
         ShapeError: If two points are one, or of more they are not of one height, or one is not a corner of a convex face.
     """
     if len(corners) == 2 and np.linalg.norm(corners[1] - corners[0]) < SAME:
-        raise ShapeError(field, f"the point ({corners[0, 0]:g}, {corners[0, 1]:g}) twice", "two different points")
+        raise ShapeError(
+            field, f"the point ({corners[0, 0]:g}, {corners[0, 1]:g}) twice", "two different points"
+        )
     if len(corners) < 3:
         return corners
     if np.ptp(corners[:, 2]) > SAME:
-        raise ShapeError(field, f"heights from {corners[:, 2].min():g} to {corners[:, 2].max():g} m", "corners of one height z")
+        raise ShapeError(
+            field,
+            f"heights from {corners[:, 2].min():g} to {corners[:, 2].max():g} m",
+            "corners of one height z",
+        )
     if any_order:
         x, y, _ = (corners - corners.mean(axis=0)).T
         corners = corners[np.argsort(np.arctan2(y, x), kind="stable")]
@@ -41,7 +48,9 @@ def order_corners(corners: Matrix, field: str, *, any_order: bool = False) -> Ma
     if turns.min() < STRAIGHT or turns.sum() > 2.0 * np.pi + STRAIGHT:
         worst = corners[int(np.argmin(turns))]
         raise ShapeError(
-            field, f"corner ({worst[0]:g}, {worst[1]:g}) with a turn of {turns.min():.3g} rad", "a convex polygon, every corner turning"
+            field,
+            f"corner ({worst[0]:g}, {worst[1]:g}) with a turn of {turns.min():.3g} rad",
+            "a convex polygon, every corner turning",
         )
     return corners
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which bodies of an unknown robot are its feet, and which way is up.
 
 Names are asked first, because people name feet; where they say nothing, feet are the ends of the limbs that hang lowest.
@@ -16,7 +17,10 @@ from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SIDE = r"(?:left|right|[lr])?"
-FOOT_WORDS = tuple(re.compile(SIDE + words) for words in (r"sole\w*|(?:foot|feet)(?!print)\w*", r"(?:ankle|ank)\w*", r"toe\w*"))
+FOOT_WORDS = tuple(
+    re.compile(SIDE + words)
+    for words in (r"sole\w*|(?:foot|feet)(?!print)\w*", r"(?:ankle|ank)\w*", r"toe\w*")
+)
 TOE = 2  # the part of a foot that is not the foot
 NO_FOOT_WORDS = re.compile(r"hand|finger|thumb|gripper|wrist|wheel|caster|elbow|shoulder")
 LEFT_WORDS = re.compile(r"left\w*|l\d*|l(?:leg|foot|feet|ankle|ank|sole|toe|hip|knee)\w*")
@@ -93,15 +97,22 @@ def find_feet(urdf: Urdf, model: pin.Model) -> Stance:
                 break
     names = _name_feet(model, joints, links, _rotate(R_UB, X_BJ))
     if len(joints) == 2:
-        left, right = (X_BJ[joint].translation for _, joint in sorted(zip(names, joints, strict=True)))
+        left, right = (
+            X_BJ[joint].translation for _, joint in sorted(zip(names, joints, strict=True))
+        )
         R_UB = _upright(up, left - right)
     X_UJ = _rotate(R_UB, X_BJ)
     legs = tuple(_leg(model, joint, joints) for joint in joints)
-    feet = tuple(_measure(urdf, model, X_UJ, leg, name=name, links=links[leg[-1]]) for name, leg in zip(names, legs, strict=True))
+    feet = tuple(
+        _measure(urdf, model, X_UJ, leg, name=name, links=links[leg[-1]])
+        for name, leg in zip(names, legs, strict=True)
+    )
     return Stance(R_UB, X_UJ, feet)
 
 
-def lowest_point(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], links: tuple[str, ...]) -> float:
+def lowest_point(
+    urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], links: tuple[str, ...]
+) -> float:
     """Return the height of the lowest origin of some links, and of the simple shapes on them [m]."""
     heights = []
     for link in links:
@@ -110,27 +121,43 @@ def lowest_point(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], links:
         heights.append(X.translation[2])
         for shape in (*urdf.links[link].collisions, *urdf.links[link].visuals):
             centre = (X * shape.X_LG).translation[2]
-            heights.append(centre if shape.kind == "mesh" else centre - min(shape.size) / (2.0 if shape.kind == "box" else 1.0))
+            heights.append(
+                centre
+                if shape.kind == "mesh"
+                else centre - min(shape.size) / (2.0 if shape.kind == "box" else 1.0)
+            )
     return float(min(heights))
 
 
 def side_of(name: str) -> str:
     """Return ``left``, ``right`` or nothing, as a name says."""
-    sides = {side for word in _words(name) for side, known in (("left", LEFT_WORDS), ("right", RIGHT_WORDS)) if known.fullmatch(word)}
+    sides = {
+        side
+        for word in _words(name)
+        for side, known in (("left", LEFT_WORDS), ("right", RIGHT_WORDS))
+        if known.fullmatch(word)
+    }
     return sides.pop() if len(sides) == 1 else ""
 
 
 def _words(name: str) -> tuple[str, ...]:
     """Return the words of a name in small letters, split at signs, and at capitals too."""
     plain = re.split(r"[\W_]+", name)
-    return tuple(word.lower() for word in (*plain, *(part for word in plain for part in CAMEL.split(word))) if word)
+    return tuple(
+        word.lower()
+        for word in (*plain, *(part for word in plain for part in CAMEL.split(word)))
+        if word
+    )
 
 
 def _zero_pose(model: pin.Model) -> Vector:
     q = pin.neutral(model)
     for index in range(1, model.njoints):
         i = model.idx_qs[index]
-        if model.nqs[index] == model.nvs[index] == 1 and model.lowerPositionLimit[i] <= model.upperPositionLimit[i]:
+        if (
+            model.nqs[index] == model.nvs[index] == 1
+            and model.lowerPositionLimit[i] <= model.upperPositionLimit[i]
+        ):
             q[i] = np.clip(q[i], model.lowerPositionLimit[i], model.upperPositionLimit[i])
     return np.asarray(q)
 
@@ -144,7 +171,10 @@ def _links_by_joint(urdf: Urdf, model: pin.Model) -> dict[int, tuple[str, ...]]:
     links: dict[int, tuple[str, ...]] = {}
     for frame in model.frames:
         if frame.type == pin.FrameType.BODY and frame.name in urdf.links:
-            links[int(frame.parentJoint)] = (*links.get(int(frame.parentJoint), ()), str(frame.name))
+            links[int(frame.parentJoint)] = (
+                *links.get(int(frame.parentJoint), ()),
+                str(frame.name),
+            )
     return links
 
 
@@ -159,9 +189,15 @@ def _height_range(X_UJ: tuple[pin.SE3, ...]) -> tuple[float, float]:
     return float(min(heights)), float(max(heights))
 
 
-def _find_by_name(model: pin.Model, X_BJ: tuple[pin.SE3, ...], links: dict[int, tuple[str, ...]]) -> tuple[int, ...]:
+def _find_by_name(
+    model: pin.Model, X_BJ: tuple[pin.SE3, ...], links: dict[int, tuple[str, ...]]
+) -> tuple[int, ...]:
     for rank in range(len(FOOT_WORDS)):
-        named = {joint for joint, names in links.items() if joint > 0 and any(_rank(name) == rank for name in names)}
+        named = {
+            joint
+            for joint, names in links.items()
+            if joint > 0 and any(_rank(name) == rank for name in names)
+        }
         named = {joint for joint in named if model.inertias[joint].mass > 0.0} or named
         inner = {above for joint in named for above in _ancestors(model, joint)[:LONGEST_ANKLE]}
         feet = tuple(sorted(named - inner))
@@ -172,16 +208,27 @@ def _find_by_name(model: pin.Model, X_BJ: tuple[pin.SE3, ...], links: dict[int, 
 
 def _rank(name: str) -> int:
     """Return how much a name says foot: 0 for soles and feet, 1 for ankles, 2 for toes, 3 for anything else."""
-    found = [rank for word in _words(name) for rank, pattern in enumerate(FOOT_WORDS) if pattern.fullmatch(word)]
+    found = [
+        rank
+        for word in _words(name)
+        for rank, pattern in enumerate(FOOT_WORDS)
+        if pattern.fullmatch(word)
+    ]
     return len(FOOT_WORDS) if not found else TOE if TOE in found else min(found)
 
 
-def _drop_high(model: pin.Model, X_BJ: tuple[pin.SE3, ...], feet: tuple[int, ...]) -> tuple[int, ...]:
+def _drop_high(
+    model: pin.Model, X_BJ: tuple[pin.SE3, ...], feet: tuple[int, ...]
+) -> tuple[int, ...]:
     """Keep the feet that are level with the lowest one, along the axis they stand on."""
     up = _find_up(model, X_BJ, feet)
     heights = np.array([(_upright(up, None) @ X_BJ[joint].translation)[2] for joint in feet])
     low, high = _height_range(_rotate(_upright(up, None), X_BJ))
-    return tuple(joint for joint, height in zip(feet, heights, strict=True) if height <= heights.min() + LOWEST_SHARE * (high - low))
+    return tuple(
+        joint
+        for joint, height in zip(feet, heights, strict=True)
+        if height <= heights.min() + LOWEST_SHARE * (high - low)
+    )
 
 
 def _find_up(model: pin.Model, X_BJ: tuple[pin.SE3, ...], feet: tuple[int, ...]) -> int:
@@ -189,7 +236,13 @@ def _find_up(model: pin.Model, X_BJ: tuple[pin.SE3, ...], feet: tuple[int, ...])
     mass = sum(inertia.mass for inertia in model.inertias)
     if mass <= 0.0:
         return 2
-    centre = sum(inertia.mass * X.act(inertia.lever) for inertia, X in zip(model.inertias, X_BJ, strict=True)) / mass
+    centre = (
+        sum(
+            inertia.mass * X.act(inertia.lever)
+            for inertia, X in zip(model.inertias, X_BJ, strict=True)
+        )
+        / mass
+    )
     rise = centre - np.mean([X_BJ[joint].translation for joint in feet], axis=0)
     axis = int(np.argmax(np.abs(rise)))
     return 2 if rise[2] > 0.5 * np.linalg.norm(rise) or rise[axis] < 0.0 else axis
@@ -206,7 +259,9 @@ def _upright(up: int, leftward: Vector | None) -> Matrix:
     return np.array([x, np.cross(z, x), z])
 
 
-def _find_by_reach(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], links: dict[int, tuple[str, ...]]) -> tuple[int, ...]:
+def _find_by_reach(
+    urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], links: dict[int, tuple[str, ...]]
+) -> tuple[int, ...]:
     parents = {int(parent) for parent in model.parents[1:]}
     leaves = [joint for joint in range(1, model.njoints) if joint not in parents and joint in links]
     lows = {joint: lowest_point(urdf, model, X_UJ, links[joint]) for joint in leaves}
@@ -217,8 +272,12 @@ def _find_by_reach(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], link
     for joint in leaves:
         leg = (joint, *_ancestors(model, joint))
         reach = X_UJ[joint].translation - X_UJ[leg[-1]].translation
-        named = any(NO_FOOT_WORDS.search(name.lower()) for index in leg for name in links.get(index, ()))
-        deep = lows[joint] < low + LOWEST_SHARE * (high - low) and root - lows[joint] > LEAST_DROP * (high - low)
+        named = any(
+            NO_FOOT_WORDS.search(name.lower()) for index in leg for name in links.get(index, ())
+        )
+        deep = lows[joint] < low + LOWEST_SHARE * (high - low) and root - lows[
+            joint
+        ] > LEAST_DROP * (high - low)
         if deep and not named and len(leg) > 1 and -reach[2] > 0.7 * np.linalg.norm(reach):
             found.append(_skip_toe(model, X_UJ, joint, -float(reach[2])))
     feet = _drop_carriers(model, tuple(sorted(set(found))))
@@ -235,11 +294,19 @@ def _skip_toe(model: pin.Model, X_UJ: tuple[pin.SE3, ...], joint: int, length: f
     return joint
 
 
-def _name_feet(model: pin.Model, joints: tuple[int, ...], links: dict[int, tuple[str, ...]], X_UJ: tuple[pin.SE3, ...]) -> tuple[str, ...]:
+def _name_feet(
+    model: pin.Model,
+    joints: tuple[int, ...],
+    links: dict[int, tuple[str, ...]],
+    X_UJ: tuple[pin.SE3, ...],
+) -> tuple[str, ...]:
     """Call two feet left and right, by their names or else by where they are; call any other number by their links."""
     if len(joints) != 2:
         return tuple(min(links[joint], key=_rank) for joint in joints)
-    sides = [next((side for name in _names_along(model, joint, links) if (side := side_of(name))), "") for joint in joints]
+    sides = [
+        next((side for name in _names_along(model, joint, links) if (side := side_of(name))), "")
+        for joint in joints
+    ]
     if set(sides) == {"left", ""}:
         sides = [side or "right" for side in sides]
     elif set(sides) == {"right", ""}:
@@ -258,8 +325,12 @@ def _names_along(model: pin.Model, joint: int, links: dict[int, tuple[str, ...]]
 
 def _leg(model: pin.Model, joint: int, joints: tuple[int, ...]) -> tuple[int, ...]:
     """Return the joints that move one foot and no other, hip first."""
-    shared = {index for other in joints if other != joint for index in (other, *_ancestors(model, other))}
-    return tuple(index for index in reversed((joint, *_ancestors(model, joint))) if index not in shared)
+    shared = {
+        index for other in joints if other != joint for index in (other, *_ancestors(model, other))
+    }
+    return tuple(
+        index for index in reversed((joint, *_ancestors(model, joint))) if index not in shared
+    )
 
 
 def _drop_carriers(model: pin.Model, joints: tuple[int, ...]) -> tuple[int, ...]:
@@ -267,7 +338,15 @@ def _drop_carriers(model: pin.Model, joints: tuple[int, ...]) -> tuple[int, ...]
     return tuple(joint for joint in joints if _leg(model, joint, joints))
 
 
-def _measure(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], leg: tuple[int, ...], *, name: str, links: tuple[str, ...]) -> Foot:
+def _measure(
+    urdf: Urdf,
+    model: pin.Model,
+    X_UJ: tuple[pin.SE3, ...],
+    leg: tuple[int, ...],
+    *,
+    name: str,
+    links: tuple[str, ...],
+) -> Foot:
     joint = leg[-1]
     low = lowest_point(urdf, model, X_UJ, links)
     length = max(float(X_UJ[leg[0]].translation[2]) - low, 1e-3)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The patch a shape touches flat ground with: a face, an edge or a point, from its lowest points."""
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ RING = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
 
-def shape_points(shape: Geometry, up: Vector, folder: Path | None, *, shadow: bool = False, turn_y_up: bool = False) -> Matrix:
+def shape_points(
+    shape: Geometry,
+    up: Vector,
+    folder: Path | None,
+    *,
+    shadow: bool = False,
+    turn_y_up: bool = False,
+) -> Matrix:
     """Return the points a shape could touch the ground with.
 
     Args:
@@ -90,7 +98,10 @@ def simplify_polygon(corners: Matrix, most: int = MOST_CORNERS) -> Matrix:
     """
     whole = polygon_area(corners)
     while len(corners) > 3:
-        before, after = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
+        before, after = (
+            np.roll(corners, 1, axis=0) - corners,
+            np.roll(corners, -1, axis=0) - corners,
+        )
         lost = 0.5 * np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
         least = int(np.argmin(lost))
         if len(corners) <= most and lost[least] > 1e-3 * whole:
@@ -130,11 +141,15 @@ def _round_points(shape: Geometry, up: Vector, *, shadow: bool) -> Matrix:
     if shape.kind == "cylinder" or shadow:
         normal, towards = (axis, up) if shape.kind == "cylinder" else (up, axis)
         across = _across(normal, towards)
-        around = radius * (np.outer(np.cos(RING), across) + np.outer(np.sin(RING), np.cross(normal, across)))
+        around = radius * (
+            np.outer(np.cos(RING), across) + np.outer(np.sin(RING), np.cross(normal, across))
+        )
         around = around if shape.kind == "cylinder" else around - radius * up
     else:
         around = -radius * up[None]
-    return np.asarray(np.vstack((around + half * axis, around - half * axis)) if half > 0.0 else around)
+    return np.asarray(
+        np.vstack((around + half * axis, around - half * axis)) if half > 0.0 else around
+    )
 
 
 def _across(axis: Vector, towards: Vector) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vertices of a mesh file, read for its size alone: STL, OBJ and COLLADA, nothing executed and nothing fetched."""
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def read_mesh_points(path: Path, *, turn_y_up: bool = False) -> Matrix:
     try:
         if path.stat().st_size > LARGEST_MESH:
             return NO_POINTS
-        points = np.asarray(_read(path.suffix.lower(), path.read_bytes(), turn_y_up), dtype=np.float64).reshape(-1, 3)
+        points = np.asarray(
+            _read(path.suffix.lower(), path.read_bytes(), turn_y_up), dtype=np.float64
+        ).reshape(-1, 3)
     except (OSError, ValueError, TypeError, KeyError, IndexError, etree.XMLSyntaxError):
         return NO_POINTS  # a broken mesh is a missing mesh: the robot is complete without it
     return list_once(points) if len(points) and np.isfinite(points).all() else NO_POINTS
@@ -55,7 +58,11 @@ def _read(suffix: str, content: bytes, turn_y_up: bool) -> Matrix:
 
 
 def _read_stl(content: bytes) -> Matrix:
-    count = int(np.frombuffer(content, "<u4", 1, STL_HEADER)[0]) if len(content) >= STL_HEADER + 4 else -1
+    count = (
+        int(np.frombuffer(content, "<u4", 1, STL_HEADER)[0])
+        if len(content) >= STL_HEADER + 4
+        else -1
+    )
     if len(content) == STL_HEADER + 4 + count * STL_TRIANGLE.itemsize:
         triangles = np.frombuffer(content, STL_TRIANGLE, count, STL_HEADER + 4)
         return np.asarray(triangles["vertices"], dtype=np.float64).reshape(-1, 3)
@@ -68,16 +75,27 @@ def _read_obj(content: bytes) -> Matrix:
 
 def _read_lines(content: bytes, keyword: bytes) -> Matrix:
     rows = (line.split() for line in content.splitlines())
-    return np.array([[float(word) for word in row[1:4]] for row in rows if row and row[0] == keyword])
+    return np.array(
+        [[float(word) for word in row[1:4]] for row in rows if row and row[0] == keyword]
+    )
 
 
 def _read_dae(content: bytes, turn_y_up: bool) -> Matrix:
     """Read the vertices a COLLADA scene shows, in its unit."""
-    root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True))
+    root = etree.fromstring(
+        content,
+        etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True),
+    )
     unit = root.find("{*}asset/{*}unit")
     scale = 1.0 if unit is None else float(unit.get("meter", "1"))
-    shapes = {shape.get("id", ""): _read_dae_positions(shape) for shape in root.iterfind("{*}library_geometries/{*}geometry")}
-    pending = [(node, np.eye(4)) for node in root.iterfind("{*}library_visual_scenes/{*}visual_scene/{*}node")]
+    shapes = {
+        shape.get("id", ""): _read_dae_positions(shape)
+        for shape in root.iterfind("{*}library_geometries/{*}geometry")
+    }
+    pending = [
+        (node, np.eye(4))
+        for node in root.iterfind("{*}library_visual_scenes/{*}visual_scene/{*}node")
+    ]
     points: list[Matrix] = []
     while pending:
         node, X_parent = pending.pop()
@@ -92,9 +110,16 @@ def _read_dae(content: bytes, turn_y_up: bool) -> Matrix:
 
 def _read_dae_positions(geometry: etree._Element) -> Matrix:
     """Return the arrays that the vertices of a geometry take their positions from."""
-    arrays = {source.get("id", ""): source.findtext("{*}float_array") or "" for source in geometry.iterfind("{*}mesh/{*}source")}
+    arrays = {
+        source.get("id", ""): source.findtext("{*}float_array") or ""
+        for source in geometry.iterfind("{*}mesh/{*}source")
+    }
     inputs = geometry.iterfind("{*}mesh/{*}vertices/{*}input")
-    texts = [arrays[entry.get("source", "").lstrip("#")] for entry in inputs if entry.get("semantic") == "POSITION"]
+    texts = [
+        arrays[entry.get("source", "").lstrip("#")]
+        for entry in inputs
+        if entry.get("semantic") == "POSITION"
+    ]
     return np.array(" ".join(texts).split(), dtype=np.float64).reshape(-1, 3)
 
 

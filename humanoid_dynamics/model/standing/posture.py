@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pose a robot rests in: as described, or standing with slightly bent knees; loops closed, soles flat on z = 0."""
 
 from __future__ import annotations
@@ -15,9 +16,20 @@ from humanoid_dynamics.model.reading.tree import Replacement
 from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.standing.bending import bend_knees
-from humanoid_dynamics.model.standing.posture_search import Problem, hard_error, hold_joints, solve_posture
+from humanoid_dynamics.model.standing.posture_search import (
+    Problem,
+    hard_error,
+    hold_joints,
+    solve_posture,
+)
 from humanoid_dynamics.model.standing.relief import relieve_joints
-from humanoid_dynamics.model.standing.standing import Goal, Sole, pick_soles, support_margin, upright_rotation
+from humanoid_dynamics.model.standing.standing import (
+    Goal,
+    Sole,
+    pick_soles,
+    support_margin,
+    upright_rotation,
+)
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
@@ -26,8 +38,12 @@ EXACT = 1e-9  # error that is none [m or rad]
 ACCEPTED = 1e-4  # error that rounded numbers in a URDF may leave [m or rad]
 ROUNDED = 1e-3  # balance that a described posture may lack for its rounded numbers [m]
 MARGIN_LEFT = 0.5  # of the margin of balance that relieving weak joints must leave
-SMALL_REPAIR = 0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
-LIMIT_SHARE = 0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
+SMALL_REPAIR = (
+    0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
+)
+LIMIT_SHARE = (
+    0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
+)
 LEG_WEIGHT, OTHER_WEIGHT = 0.02, 1.0  # joints where they were, per radian
 
 
@@ -61,14 +77,22 @@ def resting_posture(
     try:
         q, notices = _search(model, coordinates, described, surfaces, loops=loops, start=start)
     except (np.linalg.LinAlgError, ValueError, RuntimeError) as cause:
-        return read_only(start), (Notice("warning", "posture", f"left at zero: no resting posture was found: {cause}"),)
+        return read_only(start), (
+            Notice("warning", "posture", f"left at zero: no resting posture was found: {cause}"),
+        )
     if not np.isfinite(q).all():
-        return read_only(start), (Notice("warning", "posture", "left at zero: the search for a resting posture diverged"),)
+        return read_only(start), (
+            Notice("warning", "posture", "left at zero: the search for a resting posture diverged"),
+        )
     return read_only(q), notices
 
 
 def described_posture(
-    model: pin.Model, coordinates: Coordinates, described: Mapping[str, float], urdf: Urdf, replacements: tuple[Replacement, ...]
+    model: pin.Model,
+    coordinates: Coordinates,
+    described: Mapping[str, float],
+    urdf: Urdf,
+    replacements: tuple[Replacement, ...],
 ) -> Vector:
     """Return the zero pose, inside the limits, with the described joints where they are described.
 
@@ -90,7 +114,10 @@ def described_posture(
         elif joint.name in groups and joint.kind == "universal":
             continue
         elif joint.v.stop - joint.v.start == 1:
-            v[joint.v] = described.get(joint.name, _inside(coordinates, joint.q) if joint.q.stop - joint.q.start == 1 else 0.0)
+            v[joint.v] = described.get(
+                joint.name,
+                _inside(coordinates, joint.q) if joint.q.stop - joint.q.start == 1 else 0.0,
+            )
     owners = {joint.name: joint for joint in coordinates.joints}
     for mimic in coordinates.mimics:
         follower = owners[mimic.joint]
@@ -130,13 +157,17 @@ def _search(
 ) -> tuple[Vector, tuple[Notice, ...]]:
     root = coordinates.joints[0] if coordinates.joints else None
     movable = root is not None and root.kind in {"free_flyer", "planar"} and root.index == 1
-    soles, q = _place(model, surfaces, start, snap=not described) if movable and surfaces else ((), start)
+    soles, q = (
+        _place(model, surfaces, start, snap=not described) if movable and surfaces else ((), start)
+    )
     if not described and soles:
         q = bend_knees(model, coordinates, q, tuple(sole.frame for sole in soles))
         q = _lift(model, q, soles)
     problem = _pose(model, coordinates, described, q, loops=loops, soles=soles)
     if described and hard_error(problem, q) > SMALL_REPAIR and not loops:
-        return q, (Notice("info", "posture", "as described, with a sole that is not level on the ground"),)
+        return q, (
+            Notice("info", "posture", "as described, with a sole that is not level on the ground"),
+        )
     stages = (hold_joints(problem, described), problem) if described else (problem,)
     best, error = q, np.inf
     for stage in stages:
@@ -150,7 +181,13 @@ def _search(
     if loops and soles:
         closed, gap = solve_posture(_pose(model, coordinates, described, q, loops=loops, soles=()))
         if gap < ACCEPTED:
-            return closed, (Notice("warning", "posture", f"the loops close, but the soles do not become level ({error:.2g} m or rad)"),)
+            return closed, (
+                Notice(
+                    "warning",
+                    "posture",
+                    f"the loops close, but the soles do not become level ({error:.2g} m or rad)",
+                ),
+            )
     text = f"left near zero: soles and loops could not be brought together, {error:.2g} m or rad are missing"
     return q, (Notice("warning", "posture", text),)
 
@@ -171,8 +208,14 @@ def _relieve(problem: Problem, q: Vector, described: Mapping[str, float]) -> Vec
     model, goal = problem.model, problem.goal
     if goal is None:
         return q
-    bound = {name for mimic in problem.coordinates.mimics for name in (mimic.joint, mimic.leader)} | set(described)
-    held = {joint.index for joint in problem.coordinates.joints if joint.name in bound or problem.free[joint.v].any()}
+    bound = {
+        name for mimic in problem.coordinates.mimics for name in (mimic.joint, mimic.leader)
+    } | set(described)
+    held = {
+        joint.index
+        for joint in problem.coordinates.joints
+        if joint.name in bound or problem.free[joint.v].any()
+    }
     relieved = relieve_joints(model, problem.coordinates, q, held)
     before, after = (_margin(model, each, goal.soles) for each in (q, relieved))
     return relieved if np.isfinite(after) and after >= MARGIN_LEFT * before else q
@@ -185,7 +228,9 @@ def _margin(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> float:
     return support_margin(data, soles)
 
 
-def _place(model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, *, snap: bool) -> tuple[tuple[Sole, ...], Vector]:
+def _place(
+    model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, *, snap: bool
+) -> tuple[tuple[Sole, ...], Vector]:
     """Find the soles and set the robot on them: upright, soles forward, their middle at the origin, the lowest corner at zero."""
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
@@ -201,7 +246,9 @@ def _place(model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, 
 def _lift(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> Vector:
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
-    low = min(float(data.oMf[sole.frame].act(corner)[2]) for sole in soles for corner in sole.corners)
+    low = min(
+        float(data.oMf[sole.frame].act(corner)[2]) for sole in soles for corner in sole.corners
+    )
     return _move_root(model, q, pin.SE3(np.eye(3), np.array([0.0, 0.0, -low])))
 
 
@@ -213,7 +260,11 @@ def _move_root(model: pin.Model, q: Vector, X: pin.SE3) -> Vector:
     else:
         x, z, pitch = q[:3]
         moved = X * pin.SE3(pin.utils.rotate("y", pitch), np.array([x, 0.0, z]))
-        q[:3] = moved.translation[0], moved.translation[2], np.arctan2(moved.rotation[0, 2], moved.rotation[0, 0])
+        q[:3] = (
+            moved.translation[0],
+            moved.translation[2],
+            np.arctan2(moved.rotation[0, 2], moved.rotation[0, 0]),
+        )
     return np.asarray(q)
 
 
@@ -227,12 +278,20 @@ def _pose(
     soles: tuple[Sole, ...],
 ) -> Problem:
     """Write the search down: where to stand, which coordinates may move, and how far."""
-    root_frame = int(model.getFrameId(coordinates.joints[0].child, pin.FrameType.BODY)) if soles else 0
+    root_frame = (
+        int(model.getFrameId(coordinates.joints[0].child, pin.FrameType.BODY)) if soles else 0
+    )
     goal = _goal(model, q, soles, root_frame, balanced=not described) if soles else None
-    legs = frozenset(int(i) for sole in soles for i in model.supports[model.frames[sole.frame].parentJoint])
+    legs = frozenset(
+        int(i) for sole in soles for i in model.supports[model.frames[sole.frame].parentJoint]
+    )
     movers, mimics = _movers(model, coordinates, loops, legs)
     if goal is None:
-        movers -= {joint.index for joint in coordinates.joints[:1] if joint.kind in {"free_flyer", "planar"}}
+        movers -= {
+            joint.index
+            for joint in coordinates.joints[:1]
+            if joint.kind in {"free_flyer", "planar"}
+        }
     weight = np.full(model.nv, OTHER_WEIGHT)
     lower, upper = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
     for joint in coordinates.joints:
@@ -246,10 +305,14 @@ def _pose(
     free = np.zeros(model.nv, dtype=bool)
     for joint in coordinates.joints:
         free[joint.v] = joint.index in movers
-    return Problem(model, coordinates, loops, mimics, goal, root_frame, q, weight, free, lower, upper)
+    return Problem(
+        model, coordinates, loops, mimics, goal, root_frame, q, weight, free, lower, upper
+    )
 
 
-def _goal(model: pin.Model, q: Vector, soles: tuple[Sole, ...], root_frame: int, *, balanced: bool) -> Goal:
+def _goal(
+    model: pin.Model, q: Vector, soles: tuple[Sole, ...], root_frame: int, *, balanced: bool
+) -> Goal:
     """Wish for what there is: the root as it stands, the soles where they are; two feet of a free choice side by side."""
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
@@ -265,8 +328,14 @@ def _movers(
     model: pin.Model, coordinates: Coordinates, loops: tuple[LoopClosure, ...], legs: frozenset[int]
 ) -> tuple[frozenset[int], tuple[Mimic, ...]]:
     """Return the joints that soles and loops depend on, with those that follow or lead them, and the mimic joints among these."""
-    frames = [int(model.getFrameId(link, pin.FrameType.BODY)) for loop in loops for link in (loop.link_a, loop.link_b)]
-    movers = set(legs) | {int(i) for frame in frames for i in model.supports[model.frames[frame].parentJoint]}
+    frames = [
+        int(model.getFrameId(link, pin.FrameType.BODY))
+        for loop in loops
+        for link in (loop.link_a, loop.link_b)
+    ]
+    movers = set(legs) | {
+        int(i) for frame in frames for i in model.supports[model.frames[frame].parentJoint]
+    }
     index = {joint.name: joint.index for joint in coordinates.joints}
     pairs = {mimic: {index[mimic.joint], index[mimic.leader]} for mimic in coordinates.mimics}
     for _ in pairs:  # followers may lead others
@@ -281,11 +350,17 @@ def _tell_balance(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> tuple
     if margin >= 0.0:
         return ()
     return (
-        Notice("warning", "posture", f"the centre of mass is {-margin:.3f} m outside the soles, so the posture is not statically balanced"),
+        Notice(
+            "warning",
+            "posture",
+            f"the centre of mass is {-margin:.3f} m outside the soles, so the posture is not statically balanced",
+        ),
     )
 
 
-def find_stance(model: pin.Model, q: Vector, surfaces: Mapping[str, ContactSurface]) -> tuple[str, ...]:
+def find_stance(
+    model: pin.Model, q: Vector, surfaces: Mapping[str, ContactSurface]
+) -> tuple[str, ...]:
     """Return the surfaces that lie on the ground z = 0 as a whole.
 
     Args:
@@ -298,4 +373,8 @@ def find_stance(model: pin.Model, q: Vector, surfaces: Mapping[str, ContactSurfa
     """
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
-    return tuple(name for name, s in surfaces.items() if all(abs(data.oMf[s.frame].act(v)[2]) < GROUND_TOLERANCE for v in s.vertices))
+    return tuple(
+        name
+        for name, s in surfaces.items()
+        if all(abs(data.oMf[s.frame].act(v)[2]) < GROUND_TOLERANCE for v in s.vertices)
+    )

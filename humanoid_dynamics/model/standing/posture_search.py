@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The search for a resting posture: damped Gauss-Newton on the manifold of configurations.
 
 What must hold (loops, mimic joints, level soles) is met exactly, by the smallest step; what is wished for (balance, an upright root,
@@ -118,13 +119,17 @@ def solve_posture(problem: Problem) -> tuple[Vector, float]:
     for number in range(MOST_STEPS + MOST_REPAIRS):
         hard, soft = _rows(problem, data, q)
         error = float(np.abs(hard.error).max(initial=0.0))
-        if number >= MOST_STEPS:  # near a stretched leg or a dead centre only what must hold is worth searching for
+        if (
+            number >= MOST_STEPS
+        ):  # near a stretched leg or a dead centre only what must hold is worth searching for
             soft = Rows.stack([], problem.model.nv)
         dq = _bounded_step(problem, hard, soft, pin.difference(problem.model, problem.reference, q))
         longest = float(np.abs(dq).max(initial=0.0))
         if longest < SETTLED or (error < CONVERGED and number >= MOST_STEPS):
             return q, error
-        q = np.asarray(pin.integrate(problem.model, q, dq * min(1.0, LONGEST_STEP / max(longest, 1e-12))))
+        q = np.asarray(
+            pin.integrate(problem.model, q, dq * min(1.0, LONGEST_STEP / max(longest, 1e-12)))
+        )
     return q, hard_error(problem, q)
 
 
@@ -157,4 +162,6 @@ def _step(hard: Rows, soft: Rows) -> Vector:
     if not null.shape[1] or not len(soft.error):
         return particular
     A = soft.J @ null
-    return np.asarray(particular - null @ np.linalg.lstsq(A, soft.error + soft.J @ particular, rcond=None)[0])
+    return np.asarray(
+        particular - null @ np.linalg.lstsq(A, soft.error + soft.J @ particular, rcond=None)[0]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Leaning the trunk of a robot whose joints could not hold it up as it rests, so that it starts where its motors can bear its weight."""
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ LONGEST_STEP = 0.1  # rad or m
 SETTLED = 1e-9  # rad or m
 
 
-def relieve_joints(model: pin.Model, coordinates: Coordinates, q: Vector, held: Container[int]) -> Vector:
+def relieve_joints(
+    model: pin.Model, coordinates: Coordinates, q: Vector, held: Container[int]
+) -> Vector:
     """Move joints that bear more weight than their motors can, until these have half of their effort left.
 
     Args:
@@ -44,7 +47,9 @@ def _load(model: pin.Model, data: pin.Data, q: Vector, i: int) -> float:
     return float(pin.computeGeneralizedGravity(model, data, q)[i])
 
 
-def _lean(model: pin.Model, data: pin.Data, q: Vector, place: tuple[int, int], coordinates: Coordinates) -> Vector:
+def _lean(
+    model: pin.Model, data: pin.Data, q: Vector, place: tuple[int, int], coordinates: Coordinates
+) -> Vector:
     """Search for the position of one joint by Newton's method; where it finds none the posture stays."""
     at, i = place
     limits = coordinates.limits

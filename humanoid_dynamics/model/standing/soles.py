@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soles of a robot nobody has described: guessed from its shapes, its names or its proportions, and said so."""
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from humanoid_dynamics.model.standing.feet import Foot, Stance, find_feet, lowes
 from humanoid_dynamics.model.standing.footprint import patch_of, polygon_area, shape_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-FOOT_LENGTH = 0.152 / 0.530  # foot, its breadth and its height of the ankle, as shares of the leg (Drillis and Contini)
+FOOT_LENGTH = (
+    0.152 / 0.530
+)  # foot, its breadth and its height of the ankle, as shares of the leg (Drillis and Contini)
 FOOT_BREADTH = 0.055 / 0.530
 ANKLE_HEIGHT = 0.039 / 0.530
 HEEL_SHARE = 0.25  # of the foot behind the ankle
@@ -55,7 +58,9 @@ class Patch:
     is_guess: bool = False
 
 
-def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[str, SurfaceSpec], tuple[Notice, ...]]:
+def find_soles(
+    urdf: Urdf, model: pin.Model, folder: Path | None
+) -> tuple[dict[str, SurfaceSpec], tuple[Notice, ...]]:
     """Guess the contact surfaces of a robot from its URDF alone.
 
     Two feet are called ``left_foot`` and ``right_foot``; any other number by their links.  A sole frame has its origin under the last
@@ -84,13 +89,22 @@ def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[
     return specs, (Notice("info", "soles", f"assumed, because the description has none: {told}"),)
 
 
-def _find_patch(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder: Path | None) -> Patch:
+def _find_patch(
+    urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder: Path | None
+) -> Patch:
     """Return the patch of the first source that gives a plausible one: collision shapes, visual shapes, proportions."""
     for kind in ("collision", "visual"):
         for links in dict.fromkeys((foot.links[: foot.named], foot.links)):
-            shapes = [(link, shape) for link in links for shape in getattr(urdf.links[link], f"{kind}s")]
-            readings = [_from_shapes(model, stance, foot, shapes, folder, reading=reading) for reading in READINGS]
-            found = [patch for patch in readings if patch is not None and _is_plausible(patch, foot)]
+            shapes = [
+                (link, shape) for link in links for shape in getattr(urdf.links[link], f"{kind}s")
+            ]
+            readings = [
+                _from_shapes(model, stance, foot, shapes, folder, reading=reading)
+                for reading in READINGS
+            ]
+            found = [
+                patch for patch in readings if patch is not None and _is_plausible(patch, foot)
+            ]
             if found:
                 best = next((patch for patch in found if _is_broad(patch, foot)), found[0])
                 return replace(best, source=f"the {kind} shapes of link {best.link!r}")
@@ -98,16 +112,30 @@ def _find_patch(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder
 
 
 def _from_shapes(
-    model: pin.Model, stance: Stance, foot: Foot, shapes: list[tuple[str, Geometry]], folder: Path | None, *, reading: Mapping[str, bool]
+    model: pin.Model,
+    stance: Stance,
+    foot: Foot,
+    shapes: list[tuple[str, Geometry]],
+    folder: Path | None,
+    *,
+    reading: Mapping[str, bool],
 ) -> Patch | None:
     """Return the patch the shapes of a foot touch level ground with, along the candidate axes that make it largest."""
-    meshes = {shape: shape_points(shape, UP, folder, **reading) for _, shape in shapes if shape.kind == "mesh"}
+    meshes = {
+        shape: shape_points(shape, UP, folder, **reading)
+        for _, shape in shapes
+        if shape.kind == "mesh"
+    }
     best: Patch | None = None
     for R_JC in _candidate_axes(model, stance, foot):
         clouds = []
         for link, shape in shapes:
             X_JL = _placement(model, link)
-            cloud = meshes[shape] if shape in meshes else shape_points(shape, X_JL.rotation.T @ R_JC[:, 2], None, **reading)
+            cloud = (
+                meshes[shape]
+                if shape in meshes
+                else shape_points(shape, X_JL.rotation.T @ R_JC[:, 2], None, **reading)
+            )
             if len(cloud):
                 clouds.append((link, (cloud @ X_JL.rotation.T + X_JL.translation) @ R_JC))
         if not clouds:
@@ -123,16 +151,28 @@ def _from_proportions(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot) 
     """Return a foot of human proportions, or a point for a leg that ends below its knee."""
     link = foot.links[0]
     R_JC = next(_candidate_axes(model, stance, foot))
-    depth = float(stance.X_UJ[foot.joint].translation[2]) - lowest_point(urdf, model, stance.X_UJ, foot.links)
+    depth = float(stance.X_UJ[foot.joint].translation[2]) - lowest_point(
+        urdf, model, stance.X_UJ, foot.links
+    )
     if not foot.has_ankle:
-        lowest = min((_placement(model, name).translation for name in foot.links), key=lambda p: float(p @ R_JC[:, 2]))
+        lowest = min(
+            (_placement(model, name).translation for name in foot.links),
+            key=lambda p: float(p @ R_JC[:, 2]),
+        )
         corners = (lowest @ R_JC)[None, :2]
         return Patch(link, R_JC, depth, corners, f"the end of link {link!r}, as a point")
     height = depth if depth > 0.3 * ANKLE_HEIGHT * foot.length else ANKLE_HEIGHT * foot.length
     length, breadth = FOOT_LENGTH * foot.length, FOOT_BREADTH * foot.length
     front, back, side = (1.0 - HEEL_SHARE) * length, -HEEL_SHARE * length, 0.5 * breadth
     corners = np.array([[back, -side], [front, -side], [front, side], [back, side]])
-    return Patch(link, R_JC, height, corners, f"the length of the leg above link {link!r}, with human proportions", is_guess=True)
+    return Patch(
+        link,
+        R_JC,
+        height,
+        corners,
+        f"the length of the leg above link {link!r}, with human proportions",
+        is_guess=True,
+    )
 
 
 def _is_plausible(patch: Patch, foot: Foot) -> bool:
@@ -142,12 +182,17 @@ def _is_plausible(patch: Patch, foot: Foot) -> bool:
     if len(patch.corners) < 3:
         return not foot.has_ankle
     length, breadth = np.ptp(patch.corners, axis=0)
-    return bool(SHORTEST_FACE * foot.length < length < LONGEST_FACE * foot.length and breadth < WIDEST_FACE * length)
+    return bool(
+        SHORTEST_FACE * foot.length < length < LONGEST_FACE * foot.length
+        and breadth < WIDEST_FACE * length
+    )
 
 
 def _is_broad(patch: Patch, foot: Foot) -> bool:
     """Return whether a face is as broad as a foot, and no mere line that a round shape leaves on the ground."""
-    return not foot.has_ankle or bool(np.ptp(patch.corners, axis=0)[1] > NARROWEST_FACE * foot.length)
+    return not foot.has_ankle or bool(
+        np.ptp(patch.corners, axis=0)[1] > NARROWEST_FACE * foot.length
+    )
 
 
 def _candidate_axes(model: pin.Model, stance: Stance, foot: Foot) -> Iterator[Matrix]:
@@ -195,7 +240,9 @@ def _mirror(left: Patch, right: Patch) -> Patch:
     weaker = right.is_guess and not left.is_guess
     if max(gap, back, abs(left.height - right.height)) > MIRRORED and not weaker:
         return right
-    source = f"the mirror image of the other foot, on link {right.link!r}" if weaker else right.source
+    source = (
+        f"the mirror image of the other foot, on link {right.link!r}" if weaker else right.source
+    )
     return replace(right, corners=image, height=left.height, source=source)
 
 
@@ -207,4 +254,6 @@ def _write_down(model: pin.Model, patch: Patch) -> SurfaceSpec:
     X_JC = pin.SE3(patch.R_JC, patch.R_JC @ np.array([*origin, -patch.height]))
     vertices = np.column_stack([patch.corners - origin, np.zeros(len(patch.corners))])
     assumed = f"guessed from {patch.source}"
-    return SurfaceSpec(FrameSpec(patch.link, _placement(model, patch.link).actInv(X_JC)), vertices, assumed=assumed)
+    return SurfaceSpec(
+        FrameSpec(patch.link, _placement(model, patch.link).actInv(X_JC)), vertices, assumed=assumed
+    )

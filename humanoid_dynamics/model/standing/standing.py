@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Standing: where the soles are, what flat and balanced mean, as rows of a least-squares problem."""
 
 from __future__ import annotations
@@ -70,14 +71,27 @@ def pick_soles(data: pin.Data, surfaces: Mapping[str, ContactSurface]) -> tuple[
         data: With frames placed at the posture asked about.
         surfaces: Contact surfaces by name.
     """
-    named = [surface for name, surface in surfaces.items() if SOLE_WORDS.search(name) and "toe" not in name.lower()]
+    named = [
+        surface
+        for name, surface in surfaces.items()
+        if SOLE_WORDS.search(name) and "toe" not in name.lower()
+    ]
     if not named and surfaces:
-        heights = {name: float(data.oMf[surface.frame].translation[2]) for name, surface in surfaces.items()}
-        named = [surface for name, surface in surfaces.items() if heights[name] < min(heights.values()) + NEAR_LOWEST]
+        heights = {
+            name: float(data.oMf[surface.frame].translation[2])
+            for name, surface in surfaces.items()
+        }
+        named = [
+            surface
+            for name, surface in surfaces.items()
+            if heights[name] < min(heights.values()) + NEAR_LOWEST
+        ]
     return tuple(_as_sole(surface) for surface in named)
 
 
-def upright_rotation(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...], *, snap: bool) -> Matrix:
+def upright_rotation(
+    model: pin.Model, data: pin.Data, soles: tuple[Sole, ...], *, snap: bool
+) -> Matrix:
     """Return R_WB that sets the root link upright: soles level and pointing forward; over points, the mass above them.
 
     Args:
@@ -89,7 +103,9 @@ def upright_rotation(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...], 
     R = sum((data.oMf[sole.frame].rotation for sole in soles), np.zeros((3, 3)))
     faces = any(len(sole.tilts) == 2 for sole in soles)
     level = faces and not snap
-    rise = pin.centerOfMass(model, data) - np.mean([data.oMf[sole.frame].act(sole.centre) for sole in soles], axis=0)
+    rise = pin.centerOfMass(model, data) - np.mean(
+        [data.oMf[sole.frame].act(sole.centre) for sole in soles], axis=0
+    )
     z = _unit(R[:, 2]) if level else _snap(R[:, 2] if faces else rise)
     x = R[:, 0] if level else _snap(R[:, 0] - (R[:, 0] @ z) * z)
     x = _unit(x - (x @ z) * z)
@@ -102,7 +118,9 @@ def flat_rows(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...]) -> Rows
     for sole in soles:
         R, p, J = _sole_motion(model, data, sole)
         tilts = sole.tilts @ R.T
-        J_tilts = np.array([np.cross(tilt, [0.0, 0.0, 1.0]) for tilt in tilts]).reshape(-1, 3) @ J[3:]
+        J_tilts = (
+            np.array([np.cross(tilt, [0.0, 0.0, 1.0]) for tilt in tilts]).reshape(-1, 3) @ J[3:]
+        )
         parts.append(Rows(np.array([p[2], *tilts[:, 2]]), np.vstack([J[2:3], J_tilts])))
     return Rows.stack(parts, model.nv)
 
@@ -126,12 +144,21 @@ def goal_rows(model: pin.Model, data: pin.Data, goal: Goal, root_frame: int) -> 
         R, p, J = _sole_motion(model, data, sole)
         parts.append(Rows(PLACE_WEIGHT * (p[:2] - place), PLACE_WEIGHT * J[:2]))
         if len(sole.tilts):
-            parts.append(Rows(PLACE_WEIGHT * R[1:2, 0], PLACE_WEIGHT * np.cross(R[:, 0], [0.0, 1.0, 0.0])[None] @ J[3:]))
+            parts.append(
+                Rows(
+                    PLACE_WEIGHT * R[1:2, 0],
+                    PLACE_WEIGHT * np.cross(R[:, 0], [0.0, 1.0, 0.0])[None] @ J[3:],
+                )
+            )
     X_WB = data.oMf[root_frame]
     J_B = pin.getFrameJacobian(model, data, root_frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
     turn = X_WB.rotation @ goal.R_WB.T
-    parts.append(Rows(UPRIGHT_WEIGHT * pin.log3(turn), UPRIGHT_WEIGHT * pin.Jlog3(turn) @ turn.T @ J_B[3:]))
-    parts.append(Rows(UPRIGHT_WEIGHT * (X_WB.translation[2:] - goal.height), UPRIGHT_WEIGHT * J_B[2:3]))
+    parts.append(
+        Rows(UPRIGHT_WEIGHT * pin.log3(turn), UPRIGHT_WEIGHT * pin.Jlog3(turn) @ turn.T @ J_B[3:])
+    )
+    parts.append(
+        Rows(UPRIGHT_WEIGHT * (X_WB.translation[2:] - goal.height), UPRIGHT_WEIGHT * J_B[2:3])
+    )
     if goal.balanced:
         offset, J_com = balance(model, data, goal.soles)
         parts.append(Rows(BALANCE_WEIGHT * offset, BALANCE_WEIGHT * J_com))
@@ -159,7 +186,12 @@ def support_margin(data: pin.Data, soles: tuple[Sole, ...]) -> float:
 
 def _ground_corners(data: pin.Data, soles: tuple[Sole, ...]) -> Matrix:
     """Return all corners of the soles, seen from above (n, 2) [m]."""
-    return np.vstack([sole.corners @ data.oMf[sole.frame].rotation.T + data.oMf[sole.frame].translation for sole in soles])[:, :2]
+    return np.vstack(
+        [
+            sole.corners @ data.oMf[sole.frame].rotation.T + data.oMf[sole.frame].translation
+            for sole in soles
+        ]
+    )[:, :2]
 
 
 def _as_sole(surface: ContactSurface) -> Sole:
@@ -174,7 +206,9 @@ def _sole_motion(model: pin.Model, data: pin.Data, sole: Sole) -> tuple[Matrix, 
     """Return orientation and middle of a sole in the world, and the (6, nv) Jacobian of the middle in axes of the world."""
     X = data.oMf[sole.frame]
     arm = X.rotation @ sole.centre
-    J = np.array(pin.getFrameJacobian(model, data, sole.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED))
+    J = np.array(
+        pin.getFrameJacobian(model, data, sole.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    )
     J[:3] -= pin.skew(arm) @ J[3:]
     return X.rotation, X.translation + arm, J
 
@@ -183,7 +217,11 @@ def _snap(direction: Vector) -> Vector:
     """Return the axis nearest to a direction, or the direction itself where none is near."""
     direction = _unit(direction)
     axis = int(np.argmax(np.abs(direction)))
-    return np.asarray(np.sign(direction[axis]) * np.eye(3)[axis]) if abs(direction[axis]) > SNAPPED else direction
+    return (
+        np.asarray(np.sign(direction[axis]) * np.eye(3)[axis])
+        if abs(direction[axis]) > SNAPPED
+        else direction
+    )
 
 
 def _unit(vector: Vector) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that is looked at in a clip: forces at two cut-offs, limits, jumps, soles.
 
 Nothing of the dynamics filter is used here: inverse dynamics by Pinocchio, contact forces by least squares over corners.  Recorded motion
@@ -56,7 +57,9 @@ class Examined:
     @property
     def impossible(self) -> Labels:
         """(n,) whether no forces inside the limits can make a sample."""
-        return np.asarray(np.any([self.wrong[kind] for kind in DYNAMIC if kind in self.wrong], axis=0))
+        return np.asarray(
+            np.any([self.wrong[kind] for kind in DYNAMIC if kind in self.wrong], axis=0)
+        )
 
     @property
     def shares(self) -> dict[str, float]:
@@ -85,31 +88,58 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
         What was found.
     """
     soles, given = find_soles(clip.robot), has_rates(clip)
-    even = clip if given or clip.is_even else resample(clip.change(v=None, a=None, contacts={}), clip.rate)
+    even = (
+        clip
+        if given or clip.is_even
+        else resample(clip.change(v=None, a=None, contacts={}), clip.rate)
+    )
     low = min(cutoff, 0.4 * even.rate)
     bare = even.change(v=None, a=None)
     cutoffs = (low, min(SECOND * low, 0.4 * even.rate))
     motions = [even] if given else [differentiate(bare, hertz) for hertz in cutoffs]
-    labels = even.contacts if {s.name for s in soles} <= set(even.contacts) else detect_contacts(even).labels(even.times)
+    labels = (
+        even.contacts
+        if {s.name for s in soles} <= set(even.contacts)
+        else detect_contacts(even).labels(even.times)
+    )
     stands = np.column_stack([labels[sole.name] for sole in soles])
     heights, speeds = measure_corners(motions[0])
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
     may_bear = stands if given else _dilate(stands, even.rate)
     slides = np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0)
-    touches, parts = (may_bear, slides > SLIDES), [_part(watch, k, len(motions)) for k in range(len(motions))]
-    needs = merge_needs([compute_needs(motion, soles, touches, level, part) for motion, part in zip(motions, parts, strict=True)])
+    touches, parts = (
+        (may_bear, slides > SLIDES),
+        [_part(watch, k, len(motions)) for k in range(len(motions))],
+    )
+    needs = merge_needs(
+        [
+            compute_needs(motion, soles, touches, level, part)
+            for motion, part in zip(motions, parts, strict=True)
+        ]
+    )
     needs = needs if given else _forget_ends(needs, even.times)
-    wrong, findings = judge_forces(motions[0], needs, [sole.name for sole in soles], 1.0 if given else 1.0 + BLURRED)
-    for kind, (mask, found) in judge_geometry(even, heights - level, np.where(needs.firm[:, None] > MISS, slides, 0.0)).items():
+    wrong, findings = judge_forces(
+        motions[0], needs, [sole.name for sole in soles], 1.0 if given else 1.0 + BLURRED
+    )
+    for kind, (mask, found) in judge_geometry(
+        even, heights - level, np.where(needs.firm[:, None] > MISS, slides, 0.0)
+    ).items():
         wrong[kind] = mask
         findings += found
     doubtful = doubtful_limits(clip.robot)
     wrong = {kind: mask for kind, mask in wrong.items() if not (doubtful and kind in LIMITS)}
-    ordered = tuple(sorted((each for each in findings if each.kind in wrong), key=lambda finding: (finding.start, finding.kind)))
+    ordered = tuple(
+        sorted(
+            (each for each in findings if each.kind in wrong),
+            key=lambda finding: (finding.start, finding.kind),
+        )
+    )
     return Examined(level, ordered, wrong, None if given else low, doubtful)
 
 
-def _part(watch: Callable[[float], None] | None, k: int, count: int) -> Callable[[float], None] | None:
+def _part(
+    watch: Callable[[float], None] | None, k: int, count: int
+) -> Callable[[float], None] | None:
     """Return who is told the share that is done of one of so many parts."""
     return watch and (lambda share: watch((k + share) / count))
 
@@ -124,7 +154,12 @@ def _erode(stands: Labels, rate: float) -> Labels:
 def _forget_ends(needs: ForceNeeds, times: Vector) -> ForceNeeds:
     """Return needs without those near the ends of a clip, beyond which differences and low-pass know nothing."""
     known = (times > times[0] + END) & (times < times[-1] - END)
-    return replace(needs, miss=known * needs.miss, firm=known * needs.firm, torque=known[:, None] * needs.torque)
+    return replace(
+        needs,
+        miss=known * needs.miss,
+        firm=known * needs.firm,
+        torque=known[:, None] * needs.torque,
+    )
 
 
 def _dilate(stands: Labels, rate: float) -> Labels:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often what is possible is found wrong: motion that is consistent by construction, put through the same examination, kind by kind."""
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Control:
     certain: bool = True
 
 
-def build_controls(robot: RobotModel, watch: Callable[[float], None] | None = None) -> dict[str, Control]:
+def build_controls(
+    robot: RobotModel, watch: Callable[[float], None] | None = None
+) -> dict[str, Control]:
     """Return walks that are consistent by construction, as they are and played faster.
 
     Args:
@@ -51,12 +54,17 @@ def build_controls(robot: RobotModel, watch: Callable[[float], None] | None = No
     if walk.v is None or walk.a is None:
         return {}
     return {
-        kind: Control(walk.change(times=walk.times / speed, v=speed * walk.v, a=speed**2 * walk.a), certain=speed == 1.0)
+        kind: Control(
+            walk.change(times=walk.times / speed, v=speed * walk.v, a=speed**2 * walk.a),
+            certain=speed == 1.0,
+        )
         for kind, speed in SPEEDS.items()
     }
 
 
-def measure_false_alarms(controls: Mapping[str, Control], rate: float, cutoff: float, *, given: bool) -> dict[str, dict[str, float]]:
+def measure_false_alarms(
+    controls: Mapping[str, Control], rate: float, cutoff: float, *, given: bool
+) -> dict[str, dict[str, float]]:
     """Return the shares of what is possible that are found wrong.
 
     Args:
@@ -68,10 +76,22 @@ def measure_false_alarms(controls: Mapping[str, Control], rate: float, cutoff: f
     Returns:
         Kind of motion -> kind of finding, or ``impossible`` -> share; no motion of which samples are too few to see it.
     """
-    controls = {name: control for name, control in controls.items() if rate * control.clip.duration >= FEWEST_FRAMES}
+    controls = {
+        name: control
+        for name, control in controls.items()
+        if rate * control.clip.duration >= FEWEST_FRAMES
+    }
     if given:
-        return {name: _shares(examine(_thin(control.clip, rate), cutoff)) for name, control in controls.items() if control.certain}
-    return {name: found for name, control in controls.items() if (found := _count(control, rate, cutoff))}
+        return {
+            name: _shares(examine(_thin(control.clip, rate), cutoff))
+            for name, control in controls.items()
+            if control.certain
+        }
+    return {
+        name: found
+        for name, control in controls.items()
+        if (found := _count(control, rate, cutoff))
+    }
 
 
 def merge_alarms(alarms: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -98,7 +118,10 @@ def _count(control: Control, rate: float, cutoff: float) -> dict[str, float]:
 
 
 def _shares(seen: Examined, rows: Labels | slice = ALL) -> dict[str, float]:
-    return {kind: float(np.mean(mask[rows])) for kind, mask in ({IMPOSSIBLE: seen.impossible} | seen.wrong).items()}
+    return {
+        kind: float(np.mean(mask[rows]))
+        for kind, mask in ({IMPOSSIBLE: seen.impossible} | seen.wrong).items()
+    }
 
 
 def _thin(clip: Clip, rate: float) -> Clip:
@@ -107,4 +130,6 @@ def _thin(clip: Clip, rate: float) -> Clip:
         return clip
     every = slice(None, None, max(round(clip.rate / rate), 1))
     labels = {name: touches[every] for name, touches in clip.contacts.items()}
-    return clip.change(times=clip.times[every], q=clip.q[every], v=clip.v[every], a=clip.a[every], contacts=labels)
+    return clip.change(
+        times=clip.times[every], q=clip.q[every], v=clip.v[every], a=clip.a[every], contacts=labels
+    )

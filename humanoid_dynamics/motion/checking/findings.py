@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with a clip: where, when, and by how much."""
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ KINDS: Mapping[str, str] = {
     "flight": "nothing touches the ground while something must",
 }
 DYNAMIC = ("pull", "tip", "friction", "torque", "flight")
-LIMITS = ("torque", "position", "velocity")  # of joints and motors: where these are doubted they are not judged
+LIMITS = (
+    "torque",
+    "position",
+    "velocity",
+)  # of joints and motors: where these are doubted they are not judged
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,14 @@ def group(times: Vector, excess: Vector) -> list[tuple[int, int, int]]:
             found[-1] = (found[-1][0], after - 1)
         else:
             found.append((first, after - 1))
-    return [(first, last, first + int(np.argmax(excess[first : last + 1]))) for first, last in found]
+    return [
+        (first, last, first + int(np.argmax(excess[first : last + 1]))) for first, last in found
+    ]
 
 
-def tell(clip: Clip, what: tuple[str, str, str], rows: tuple[int, int, int], value: float, text: str) -> Finding:
+def tell(
+    clip: Clip, what: tuple[str, str, str], rows: tuple[int, int, int], value: float, text: str
+) -> Finding:
     """Return a finding.
 
     Args:
@@ -92,7 +101,11 @@ def tell(clip: Clip, what: tuple[str, str, str], rows: tuple[int, int, int], val
 
 
 def tell_columns(
-    clip: Clip, kind: str, names: Sequence[str], excess: Matrix, said: tuple[str, str, float | Vector]
+    clip: Clip,
+    kind: str,
+    names: Sequence[str],
+    excess: Matrix,
+    said: tuple[str, str, float | Vector],
 ) -> tuple[Labels, list[Finding]]:
     """Return where something is in excess, and what there is to say of it.
 
@@ -112,5 +125,7 @@ def tell_columns(
         for first, last, worst in group(clip.times, excess[:, k]):
             value = float(values[worst, k])
             text = f"{names[int(k)]} {said[1].format(value)}"
-            found.append(tell(clip, (kind, names[int(k)], said[0]), (first, last, worst), value, text))
+            found.append(
+                tell(clip, (kind, names[int(k)], said[0]), (first, last, worst), value, text)
+            )
     return np.any(excess > 0.0, axis=1), found

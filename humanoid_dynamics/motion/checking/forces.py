@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which contact forces a motion needs: inverse dynamics, and non-negative least squares over the corners of the soles."""
 
 from __future__ import annotations
@@ -60,13 +61,18 @@ class ForceSearch:
         """
         self.robot, self.surfaces, self._data = robot, surfaces, robot.data()
         self._weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-        self._scale = np.array([1.0, 1.0, 1.0, 1.0 / LENGTH, 1.0 / LENGTH, 1.0 / LENGTH]) / self._weight
+        self._scale = (
+            np.array([1.0, 1.0, 1.0, 1.0 / LENGTH, 1.0 / LENGTH, 1.0 / LENGTH]) / self._weight
+        )
         self._facets = {True: self._generators(None), False: self._generators(STICKIEST)}
         limit = np.array(robot.limits.effort)[robot.actuated_v]
         self._limit = np.where(limit > 0.0, limit, np.inf)
 
     def _generators(self, friction: float | None) -> list[Matrix]:
-        return [build_generators(s if friction is None else replace(s, friction=friction)) for s in self.surfaces]
+        return [
+            build_generators(s if friction is None else replace(s, friction=friction))
+            for s in self.surfaces
+        ]
 
     def move(self, q: Vector, v: Vector, a: Vector) -> Vector:
         """Return the generalized forces of a motion without contacts.
@@ -84,7 +90,9 @@ class ForceSearch:
         pin.updateFramePlacements(self.robot.model, self._data)
         return forces
 
-    def fit(self, forces: Vector, standing: list[int], friction: float | None = None) -> tuple[float, Matrix, list[Vector]]:
+    def fit(
+        self, forces: Vector, standing: list[int], friction: float | None = None
+    ) -> tuple[float, Matrix, list[Vector]]:
         """Return what forces of the standing corners leave undone.
 
         Args:
@@ -103,7 +111,11 @@ class ForceSearch:
             return float(np.linalg.norm(self._scale * forces[:6])), W, []
         share, miss = nnls(self._scale[:, None] * W[:6], self._scale * forces[:6])
         ends = np.cumsum([column.shape[1] for column in columns])[:-1]
-        return float(miss), W, [cones[k] @ part for k, part in zip(standing, np.split(share, ends), strict=True)]
+        return (
+            float(miss),
+            W,
+            [cones[k] @ part for k, part in zip(standing, np.split(share, ends), strict=True)],
+        )
 
     def find_friction(self, forces: Vector, standing: list[int]) -> tuple[float, int]:
         """Return the least coefficient of friction that does, and the surface that needs it.
@@ -120,12 +132,19 @@ class ForceSearch:
         low, high = 0.0, STICKIEST
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.fit(forces, standing, middle)[0] <= MISS else (middle, high)
+            low, high = (
+                (low, middle) if self.fit(forces, standing, middle)[0] <= MISS else (middle, high)
+            )
         wrenches = self.fit(forces, standing, high)[2]
-        ratios = [np.hypot(w[0], w[1]) / max(w[2], 1e-9) if w[2] > 1e-3 * self._weight else 0.0 for w in wrenches]
+        ratios = [
+            np.hypot(w[0], w[1]) / max(w[2], 1e-9) if w[2] > 1e-3 * self._weight else 0.0
+            for w in wrenches
+        ]
         return high, standing[int(np.argmax(ratios))]
 
-    def find_torque(self, forces: Vector, standing: list[int], W: Matrix, wrenches: list[Vector]) -> Vector:
+    def find_torque(
+        self, forces: Vector, standing: list[int], W: Matrix, wrenches: list[Vector]
+    ) -> Vector:
         """Return torques as shares of their limits, for contact forces that need the least largest share.
 
         Args:
@@ -138,23 +157,38 @@ class ForceSearch:
             (na,) shares.
         """
         motors, finite = self.robot.actuated_v, np.isfinite(self._limit)
-        total = forces - sum((self._jacobian(k).T @ w for k, w in zip(standing, wrenches, strict=True)), np.zeros(len(forces)))
+        total = forces - sum(
+            (self._jacobian(k).T @ w for k, w in zip(standing, wrenches, strict=True)),
+            np.zeros(len(forces)),
+        )
         share = np.where(finite, total[motors] / np.where(finite, self._limit, 1.0), 0.0)
         if len(standing) < 2 or np.abs(share).max(initial=0.0) <= 1.0:
             return share
         rows, limit = motors[finite], self._limit[finite]
         m = W.shape[1]
-        A = np.block([[-W[rows] / limit[:, None], -np.ones((len(rows), 1))], [W[rows] / limit[:, None], -np.ones((len(rows), 1))]])
+        A = np.block(
+            [
+                [-W[rows] / limit[:, None], -np.ones((len(rows), 1))],
+                [W[rows] / limit[:, None], -np.ones((len(rows), 1))],
+            ]
+        )
         b = np.concatenate((-forces[rows] / limit, forces[rows] / limit))
         base = forces[:6] - (forces - total)[:6]  # what even the best forces miss stays missed
-        E, e = np.hstack((self._scale[:, None] * W[:6], np.zeros((6, 1)))), self._scale * (forces[:6] - base)
-        answer = linprog(np.eye(m + 1)[m], A_ub=A, b_ub=b, A_eq=E, b_eq=e, bounds=(0.0, None), method="highs")
+        E, e = (
+            np.hstack((self._scale[:, None] * W[:6], np.zeros((6, 1)))),
+            self._scale * (forces[:6] - base),
+        )
+        answer = linprog(
+            np.eye(m + 1)[m], A_ub=A, b_ub=b, A_eq=E, b_eq=e, bounds=(0.0, None), method="highs"
+        )
         if answer.status != 0:
             return share
         best = (forces - W @ answer.x[:m])[motors]
         return np.where(finite, best / np.where(finite, self._limit, 1.0), 0.0)
 
-    def find_outside(self, forces: Vector, standing: list[int], X_WB: pin.SE3, level: float) -> float:
+    def find_outside(
+        self, forces: Vector, standing: list[int], X_WB: pin.SE3, level: float
+    ) -> float:
         """Return how far the centre of pressure on level ground lies outside the standing feet [m].
 
         Args:
@@ -168,11 +202,17 @@ class ForceSearch:
         if f[2] <= 1e-3 * self._weight or not standing:
             return np.inf
         zmp = np.array([-f[4], f[3]]) / f[2]
-        corners = [self._data.oMf[self.surfaces[k].frame].act(c)[:2] for k in standing for c in self.surfaces[k].vertices]
+        corners = [
+            self._data.oMf[self.surfaces[k].frame].act(c)[:2]
+            for k in standing
+            for c in self.surfaces[k].vertices
+        ]
         return max(0.0, -margin_inside(convex_hull(np.round(corners, 9)), zmp))
 
     def _jacobian(self, k: int) -> Matrix:
-        rows: Matrix = pin.getFrameJacobian(self.robot.model, self._data, self.surfaces[k].frame, pin.LOCAL)
+        rows: Matrix = pin.getFrameJacobian(
+            self.robot.model, self._data, self.surfaces[k].frame, pin.LOCAL
+        )
         return rows
 
 
@@ -199,7 +239,11 @@ def compute_needs(
     search = ForceSearch(robot, surfaces)
     weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
     miss, push, outside, friction, firm = np.zeros((5, n))
-    foot, torque, alone = np.full(n, -1.0), np.zeros((n, len(robot.actuated))), np.zeros(n, dtype=bool)
+    foot, torque, alone = (
+        np.full(n, -1.0),
+        np.zeros((n, len(robot.actuated))),
+        np.zeros(n, dtype=bool),
+    )
     v, a = clip.v, clip.a
     if v is None or a is None:
         v, a = np.zeros((2, n, robot.nv))
@@ -234,5 +278,7 @@ def merge_needs(needs: Sequence[ForceNeeds]) -> ForceNeeds:
     first = needs[0]
     miss, firm = np.min([(need.miss, need.firm) for need in needs], axis=0)
     shares = np.abs([need.torque for need in needs])
-    share = np.maximum(shares.min(axis=0) - np.ptp(shares, axis=0), np.minimum(shares.min(axis=0), 1.0))
+    share = np.maximum(
+        shares.min(axis=0) - np.ptp(shares, axis=0), np.minimum(shares.min(axis=0), 1.0)
+    )
     return replace(first, miss=miss, firm=firm, torque=np.copysign(share, first.torque))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with a motion that no forces are needed to see: limits of joints, jumps, feet in the ground, feet that slide."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from humanoid_dynamics.spatial.arrays import Matrix
 DEEP = 0.01  # m
 SLIDES = 0.15  # m/s
 BEYOND = 1e-3  # rad or m outside a limit that count
-FASTER = 0.02  # share of a speed limit: differences between samples overshoot where it goes at its limit
+FASTER = (
+    0.02  # share of a speed limit: differences between samples overshoot where it goes at its limit
+)
 
 
 def measure_corners(clip: Clip) -> tuple[Matrix, Matrix]:
@@ -38,7 +41,9 @@ def measure_corners(clip: Clip) -> tuple[Matrix, Matrix]:
     return heights, np.linalg.norm(np.gradient(places, clip.times, axis=0), axis=2)
 
 
-def judge_geometry(clip: Clip, heights: Matrix, slides: Matrix) -> dict[str, tuple[Labels, list[Finding]]]:
+def judge_geometry(
+    clip: Clip, heights: Matrix, slides: Matrix
+) -> dict[str, tuple[Labels, list[Finding]]]:
     """Say of each sample what no forces are needed to see.
 
     Args:
@@ -50,7 +55,11 @@ def judge_geometry(clip: Clip, heights: Matrix, slides: Matrix) -> dict[str, tup
         Kind -> (n,) whether it is wrong, and the findings.
     """
     robot, soles = clip.robot, [sole.name for sole in find_soles(clip.robot)]
-    joints = [joint for joint in robot.joints if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1]
+    joints = [
+        joint
+        for joint in robot.joints
+        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1
+    ]
     names, limits = [joint.name for joint in joints], robot.limits
     q, v = (np.array([getattr(joint, part).start for joint in joints], dtype=int) for part in "qv")
     outside = np.maximum(limits.lower[q] - clip.q[:, q], clip.q[:, q] - limits.upper[q])
@@ -59,9 +68,31 @@ def judge_geometry(clip: Clip, heights: Matrix, slides: Matrix) -> dict[str, tup
     rates = np.abs(central_differences(robot.model, clip.times, clip.q)[0][:, v]) - fastest - spare
     usual, jumps = usual_jumps(clip), "changes its velocity by {:.2f} rad/s or m/s at once"
     return {
-        "position": tell_columns(clip, "position", names, outside - BEYOND, ("rad", "is {:.3f} rad or m outside its limits", BEYOND)),
-        "velocity": tell_columns(clip, "velocity", names, rates, ("rad/s", "is {:.2f} rad/s or m/s faster than its limit", spare)),
-        "jump": tell_columns(clip, "jump", robot.coordinates, measure_jumps(clip) - usual, ("rad/s", jumps, usual)),
-        "penetration": tell_columns(clip, "penetration", soles, -heights - DEEP, ("m", "is {:.3f} m in the ground", DEEP)),
-        "slide": tell_columns(clip, "slide", soles, slides - SLIDES, ("m/s", "slides at {:.2f} m/s while it stands", SLIDES)),
+        "position": tell_columns(
+            clip,
+            "position",
+            names,
+            outside - BEYOND,
+            ("rad", "is {:.3f} rad or m outside its limits", BEYOND),
+        ),
+        "velocity": tell_columns(
+            clip,
+            "velocity",
+            names,
+            rates,
+            ("rad/s", "is {:.2f} rad/s or m/s faster than its limit", spare),
+        ),
+        "jump": tell_columns(
+            clip, "jump", robot.coordinates, measure_jumps(clip) - usual, ("rad/s", jumps, usual)
+        ),
+        "penetration": tell_columns(
+            clip, "penetration", soles, -heights - DEEP, ("m", "is {:.3f} m in the ground", DEEP)
+        ),
+        "slide": tell_columns(
+            clip,
+            "slide",
+            soles,
+            slides - SLIDES,
+            ("m/s", "slides at {:.2f} m/s while it stands", SLIDES),
+        ),
     }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities that change all at once: by more than motors make in one step, and unlike what is before and after.
 
 Lively motion that is sampled a few times only between standing and turning changes its velocity by much from step to step, but evenly: each
@@ -28,9 +29,18 @@ def measure_jumps(clip: Clip) -> Matrix:
         (n, nv) the change from one step to the next, or twice what is uneven in it where that is less [rad/s or m/s].
     """
     model, steps = clip.robot.model, np.diff(clip.times)
-    slopes = np.array([pin.difference(model, a, b) / h for a, b, h in zip(clip.q[:-1], clip.q[1:], steps, strict=True)])
+    slopes = np.array(
+        [
+            pin.difference(model, a, b) / h
+            for a, b, h in zip(clip.q[:-1], clip.q[1:], steps, strict=True)
+        ]
+    )
     changes = np.diff(slopes, axis=0)
-    beside = np.pad(changes, ((1, 1), (0, 0)), mode="edge") if len(changes) else np.zeros((2, clip.robot.nv))
+    beside = (
+        np.pad(changes, ((1, 1), (0, 0)), mode="edge")
+        if len(changes)
+        else np.zeros((2, clip.robot.nv))
+    )
     jumps = np.zeros((len(clip), clip.robot.nv))
     jumps[1:-1] = np.minimum(np.abs(changes), np.abs(2.0 * changes - beside[:-2] - beside[2:]))
     return jumps

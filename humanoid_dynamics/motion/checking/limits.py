@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a motion leaves the limits of its robot."""
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ def limit_excess(robot: RobotModel, q: Matrix) -> dict[str, float]:
     for joint in robot.joints:
         if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1:
             values = q[:, joint.q.start]
-            beyond = float(np.max(np.maximum(robot.limits.lower[joint.q] - values, values - robot.limits.upper[joint.q]), initial=0.0))
+            beyond = float(
+                np.max(
+                    np.maximum(
+                        robot.limits.lower[joint.q] - values, values - robot.limits.upper[joint.q]
+                    ),
+                    initial=0.0,
+                )
+            )
             if beyond > 0.0:
                 excess[joint.name] = beyond
     return excess
@@ -39,4 +47,8 @@ def limit_shares(robot: RobotModel, at_limit: np.ndarray) -> dict[str, float]:
         Coordinate -> share [-], only of those that ever do.
     """
     shares = np.mean(at_limit, axis=0)
-    return {name: float(share) for name, share in zip(robot.coordinates, shares, strict=True) if share > 0.0}
+    return {
+        name: float(share)
+        for name, share in zip(robot.coordinates, shares, strict=True)
+        if share > 0.0
+    }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The zero-moment point of a motion by its full dynamics, and how far inside the feet it lies."""
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def compute_reaction(clip: Clip, X_WP: pin.SE3 | None = None) -> GroundReaction:
     if clip.v is None or clip.a is None:
         raise ClipError(clip.origin, "has no velocities and accelerations; differentiate it first")
     if clip.robot.root != "free_flyer":
-        raise ClipError(clip.origin, f"needs a robot with a free base, this root is {clip.robot.root}")
+        raise ClipError(
+            clip.origin, f"needs a robot with a free base, this root is {clip.robot.root}"
+        )
     X_PW = (X_WP or pin.SE3.Identity()).inverse()
     model, data = clip.robot.model, clip.robot.data()
     wrenches = np.empty((len(clip), 6))
@@ -61,7 +64,9 @@ def compute_reaction(clip: Clip, X_WP: pin.SE3 | None = None) -> GroundReaction:
     return GroundReaction(zmp, force, yaw)
 
 
-def support_margins(clip: Clip, contacts: Mapping[str, Labels], points: Matrix, X_WP: pin.SE3 | None = None) -> Vector:
+def support_margins(
+    clip: Clip, contacts: Mapping[str, Labels], points: Matrix, X_WP: pin.SE3 | None = None
+) -> Vector:
     """Return how far points lie inside the convex hull of what touches the ground.
 
     Args:
@@ -81,6 +86,10 @@ def support_margins(clip: Clip, contacts: Mapping[str, Labels], points: Matrix, 
         if not touching:
             continue
         pin.framesForwardKinematics(model, data, q)
-        corners = [(X_PW * data.oMf[surface.frame]).act(corner)[:2] for surface in touching for corner in surface.vertices]
+        corners = [
+            (X_PW * data.oMf[surface.frame]).act(corner)[:2]
+            for surface in touching
+            for corner in surface.vertices
+        ]
         margins[row] = margin_inside(convex_hull(np.round(corners, GRAIN)), points[row])
     return margins

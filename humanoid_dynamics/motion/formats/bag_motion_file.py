@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions written as bags of ROS 2: JointState for the joints, Odometry for a free base, stamps from their times.
 
 Accelerations and contact labels have no place in these messages, and are left out; what is read back has none.
@@ -37,7 +38,9 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
     several = [name.removesuffix(".qw") for name in names if name.endswith(".qw")]
     if several or not names:
         problem = (
-            f"a JointState cannot hold joints of several degrees of freedom: {', '.join(several)}" if several else "has no names of joints"
+            f"a JointState cannot hold joints of several degrees of freedom: {', '.join(several)}"
+            if several
+            else "has no names of joints"
         )
         raise ClipError(recording.origin, problem)
     q = recording.values[:, [place[name] for name in names]]
@@ -52,12 +55,20 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
             stamp = round(time * NANO)
             bag.write(said, stamp, states.encode(stamp, (q[row], v[row], none)))
             if placed is not None:
-                bag.write(placed, stamp, odometry.encode(stamp, (recording.values[row, base], unknown, twists[row], unknown)))
+                bag.write(
+                    placed,
+                    stamp,
+                    odometry.encode(
+                        stamp, (recording.values[row, base], unknown, twists[row], unknown)
+                    ),
+                )
     finally:
         bag.close()
 
 
-def _find_rates(recording: Recording, names: list[str], base: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _find_rates(
+    recording: Recording, names: list[str], base: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the velocities of joints and the twists of the base; none, and zero, where they are not all known."""
     n, known = len(recording.times), recording.velocities
     rates = {name: index for index, name in enumerate(recording.rates)}

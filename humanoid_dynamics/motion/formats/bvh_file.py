@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Biovision hierarchy files: a tree of joints with offsets and channels, then one line of channels per frame."""
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class Bvh:
     @property
     def channels(self) -> tuple[str, ...]:
         """Names of all channels, such as ``Hips.Xrotation``."""
-        return tuple(f"{joint.name}.{channel}" for joint in self.joints for channel in joint.channels)
+        return tuple(
+            f"{joint.name}.{channel}" for joint in self.joints for channel in joint.channels
+        )
 
     def skeleton_motion(self) -> SkeletonMotion:
         """Return the motion of its skeleton, in units and axes of the file.
@@ -82,7 +85,9 @@ class Bvh:
                 else:
                     turns[:, index] = turns[:, index] @ axis_rotations(axis, np.deg2rad(values))
                 column += 1
-        return SkeletonMotion(self.origin, skeleton, self.frame_time * np.arange(n, dtype=np.float64), places, turns)
+        return SkeletonMotion(
+            self.origin, skeleton, self.frame_time * np.arange(n, dtype=np.float64), places, turns
+        )
 
 
 def axis_rotations(axis: int, angles: Vector) -> Matrix:
@@ -107,7 +112,11 @@ class _Words:
     """The words of the hierarchy, each with its line."""
 
     def __init__(self, lines: list[str], origin: str, first: int = 1) -> None:
-        self._words = [(word, number) for number, line in enumerate(lines, start=first) for word in line.split()]
+        self._words = [
+            (word, number)
+            for number, line in enumerate(lines, start=first)
+            for word in line.split()
+        ]
         self._next, self._first, self.origin = 0, first, origin
 
     @property
@@ -117,7 +126,9 @@ class _Words:
     def take(self, *expected: str) -> str:
         word = self._words[self._next][0] if self._next < len(self._words) else ""
         if not word or (expected and word not in expected):
-            raise self.error(f"received {word or 'the end of the file'!r}, expected {' or '.join(expected) or 'a word'}")
+            raise self.error(
+                f"received {word or 'the end of the file'!r}, expected {' or '.join(expected) or 'a word'}"
+            )
         self._next += 1
         return word
 
@@ -126,7 +137,9 @@ class _Words:
         try:
             value = float(word)
         except ValueError as cause:
-            raise ClipError(self.origin, f"received {word!r}, expected a number", line=line) from cause
+            raise ClipError(
+                self.origin, f"received {word!r}, expected a number", line=line
+            ) from cause
         if not np.isfinite(value):
             raise ClipError(self.origin, f"received {word!r}, expected a finite number", line=line)
         return value
@@ -165,7 +178,9 @@ def read_bvh(path: Path) -> Bvh:
     joints: list[BvhJoint] = []
     _read_joints(words, joints)
     if words.peek():
-        raise words.error(f"received {words.peek()!r} after the root joint, expected MOTION; more than one root is not read")
+        raise words.error(
+            f"received {words.peek()!r} after the root joint, expected MOTION; more than one root is not read"
+        )
     channels = [f"{joint.name}.{channel}" for joint in joints for channel in joint.channels]
     frame_time, values = _read_frames(lines, start, channels, origin)
     return Bvh(origin, tuple(joints), frame_time, values)
@@ -211,7 +226,9 @@ def _read_end(words: _Words, parent: int, joints: list[BvhJoint]) -> None:
     joints.append(BvhJoint(joints[parent].name + END, parent, offset, ()))
 
 
-def _read_frames(lines: list[str], start: int, channels: list[str], origin: str) -> tuple[float, Matrix]:
+def _read_frames(
+    lines: list[str], start: int, channels: list[str], origin: str
+) -> tuple[float, Matrix]:
     head = _Words(lines[start + 1 : start + 3], origin, start + 2)
     head.take("Frames:")
     count = head.number()
@@ -219,14 +236,24 @@ def _read_frames(lines: list[str], start: int, channels: list[str], origin: str)
     head.take("Time:")
     frame_time = head.number()
     if frame_time <= 0.0:
-        raise ClipError(origin, f"received a frame time of {frame_time} s, expected a positive one", line=start + 3)
-    rows = [(number, line.split()) for number, line in enumerate(lines[start + 3 :], start=start + 4) if line.strip()]
+        raise ClipError(
+            origin,
+            f"received a frame time of {frame_time} s, expected a positive one",
+            line=start + 3,
+        )
+    rows = [
+        (number, line.split())
+        for number, line in enumerate(lines[start + 3 :], start=start + 4)
+        if line.strip()
+    ]
     if len(rows) != count:
         raise ClipError(origin, f"has {count_frames(len(rows))}, the header declares {count:g}")
     values = np.empty((len(rows), len(channels)))
     for index, (line, cells) in enumerate(rows):
         if len(cells) != len(channels):
-            raise ClipError(origin, f"has {len(cells)} channels, expected {len(channels)}", row=index, line=line)
+            raise ClipError(
+                origin, f"has {len(cells)} channels, expected {len(channels)}", row=index, line=line
+            )
         for column, cell in enumerate(cells):
             values[index, column] = _cell(cell, channels[column], (origin, index, line))
     return frame_time, values
@@ -239,7 +266,13 @@ def _cell(cell: str, channel: str, place: tuple[str, int, int]) -> float:
     except ValueError:
         value = np.nan
     if not np.isfinite(value):
-        raise ClipError(origin, f"received {cell!r}, expected a finite number", row=row, column=channel, line=line)
+        raise ClipError(
+            origin,
+            f"received {cell!r}, expected a finite number",
+            row=row,
+            column=channel,
+            line=line,
+        )
     return value
 
 
@@ -250,7 +283,13 @@ def write_bvh(bvh: Bvh, path: Path) -> None:
         bvh: What it shall say.
         path: The file.
     """
-    lines = ["HIERARCHY", *_write_joint(bvh, 0, ""), "MOTION", f"Frames: {len(bvh.values)}", f"Frame Time: {float(bvh.frame_time)!r}"]
+    lines = [
+        "HIERARCHY",
+        *_write_joint(bvh, 0, ""),
+        "MOTION",
+        f"Frames: {len(bvh.values)}",
+        f"Frame Time: {float(bvh.frame_time)!r}",
+    ]
     lines += [" ".join(repr(float(value)) for value in row) for row in bvh.values]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -260,7 +299,11 @@ def _write_joint(bvh: Bvh, index: int, indent: str) -> list[str]:
     is_end = not joint.channels and joint.name.endswith(END)
     kind = "End Site" if is_end else f"{'ROOT' if joint.parent < 0 else 'JOINT'} {joint.name}"
     inner = indent + "\t"
-    lines = [indent + kind, indent + "{", inner + "OFFSET " + " ".join(repr(float(part)) for part in joint.offset)]
+    lines = [
+        indent + kind,
+        indent + "{",
+        inner + "OFFSET " + " ".join(repr(float(part)) for part in joint.offset),
+    ]
     if not is_end:
         lines.append(" ".join((f"{inner}CHANNELS {len(joint.channels)}", *joint.channels)))
     for child, other in enumerate(bvh.joints):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the numbers of a configuration are called, in files and in messages."""
 
 from __future__ import annotations
@@ -143,11 +144,19 @@ def joint_columns(joint: Joint) -> tuple[str, ...]:
     """
     size = joint.q.stop - joint.q.start
     if joint.kind == "free_flyer":
-        return BASE_POSE if joint.index == 1 else tuple(f"{joint.name}.{part}" for part in ("x", "y", "z", *QUATERNION))
+        return (
+            BASE_POSE
+            if joint.index == 1
+            else tuple(f"{joint.name}.{part}" for part in ("x", "y", "z", *QUATERNION))
+        )
     if joint.kind == "spherical":
         return tuple(f"{joint.name}.{part}" for part in QUATERNION)
     if joint.kind == "planar":
-        return PLANAR_BASE if size == 3 else tuple(f"{joint.name}.{part}" for part in ("x", "y", "angle"))
+        return (
+            PLANAR_BASE
+            if size == 3
+            else tuple(f"{joint.name}.{part}" for part in ("x", "y", "angle"))
+        )
     return joint.coordinates if size else ()
 
 

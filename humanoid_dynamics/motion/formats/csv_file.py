@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions as tables of text.
 
 With a header: `time`, then `base_x` .. `base_qw` and joints by name; columns `contact:NAME` are 0 or 1.  Velocities and accelerations stand
@@ -23,7 +24,14 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
-from humanoid_dynamics.motion.formats.recording import ASK_RATE, CLOCKS, Recording, check_names, check_rate, find_rate
+from humanoid_dynamics.motion.formats.recording import (
+    ASK_RATE,
+    CLOCKS,
+    Recording,
+    check_names,
+    check_rate,
+    find_rate,
+)
 from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_lines
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -77,14 +85,22 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     table, origin = read_table(path), str(path)
     times = _find_times(table, rate, origin)
     labels = {name: index for index, name in enumerate(table.columns) if name.startswith(CONTACT)}
-    kept = [i for i, name in enumerate(table.columns) if name != TIME and name not in labels] if table.columns else slice(None)
+    kept = (
+        [i for i, name in enumerate(table.columns) if name != TIME and name not in labels]
+        if table.columns
+        else slice(None)
+    )
     columns = tuple(name for name in table.columns if name != TIME and name not in labels)
     rates, rows = _read_siblings(path, times, table.degrees) if beside else ((), [None, None])
-    contacts = {name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()}
+    contacts = {
+        name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()
+    }
     try:
         if beside:
             check_times(times, origin)
-        recording = Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts)
+        recording = Recording(
+            origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts
+        )
     except ClipError as fault:
         raise fault.in_lines(table.lines) from None
     return replace(recording, degrees=table.degrees, header=table.header)
@@ -108,10 +124,18 @@ def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
     if not recording.columns:
         raise ClipError(recording.origin, "has no names of columns to write")
     names = [TIME, *recording.columns, *(CONTACT + name for name in recording.contacts)]
-    _write(path, [",".join(names)], np.column_stack((recording.times, recording.values, *recording.contacts.values())))
+    _write(
+        path,
+        [",".join(names)],
+        np.column_stack((recording.times, recording.values, *recording.contacts.values())),
+    )
     for letter, rows in (("v", recording.velocities), ("a", recording.accelerations)):
         if rows is not None:
-            _write(_sibling(path, letter), [",".join((TIME, *recording.rates))], np.column_stack((recording.times, rows)))
+            _write(
+                _sibling(path, letter),
+                [",".join((TIME, *recording.rates))],
+                np.column_stack((recording.times, rows)),
+            )
 
 
 def _sibling(path: Path, letter: str) -> Path:
@@ -123,7 +147,9 @@ def _write(path: Path, head: list[str], values: Matrix) -> None:
     path.write_text("\n".join((*head, *rows)) + "\n", encoding="utf-8")
 
 
-def _read_siblings(path: Path, times: Vector, degrees: bool) -> tuple[tuple[str, ...], list[Matrix | None]]:
+def _read_siblings(
+    path: Path, times: Vector, degrees: bool
+) -> tuple[tuple[str, ...], list[Matrix | None]]:
     """Read the files of velocities and accelerations, where they are."""
     rates: tuple[str, ...] = ()
     rows: list[Matrix | None] = []
@@ -136,12 +162,16 @@ def _read_siblings(path: Path, times: Vector, degrees: bool) -> tuple[tuple[str,
         names = table.columns[1:]
         if table.columns[:1] != (TIME,) or (rates and names != rates):
             raise ClipError(
-                str(beside), f"received the columns {', '.join(table.columns) or 'without names'}, expected time and {rates or 'names'}"
+                str(beside),
+                f"received the columns {', '.join(table.columns) or 'without names'}, expected time and {rates or 'names'}",
             )
         if len(table.values) != len(times) or np.abs(table.values[:, 0] - times).max() > SAME_TIME:
             raise ClipError(str(beside), f"has other instants than {path.name}", column=TIME)
         if table.degrees != degrees:
-            raise ClipError(str(beside), f"has angles in {_unit(table.degrees)}, {path.name} in {_unit(degrees)}")
+            raise ClipError(
+                str(beside),
+                f"has angles in {_unit(table.degrees)}, {path.name} in {_unit(degrees)}",
+            )
         rates = names
         rows.append(table.values[:, 1:])
     return rates, rows
@@ -159,7 +189,10 @@ def _find_times(table: Table, rate: float | None, origin: str) -> Vector:
     if found is None:
         clocks = [name for name in table.columns if name.lower() in CLOCKS]
         rename = f"rename column {clocks[0]!r} to 'time', or " if clocks else ""
-        raise ClipError(origin, f"has no column 'time' and no comment '# fps: 30', so its rate is unknown; {rename}{ASK_RATE}")
+        raise ClipError(
+            origin,
+            f"has no column 'time' and no comment '# fps: 30', so its rate is unknown; {rename}{ASK_RATE}",
+        )
     if not (np.isfinite(found) and found > 0.0):
         raise ClipError(origin, f"received a rate of {found} Hz, expected a positive number")
     return np.asarray(np.arange(len(table.values)) / found)
@@ -197,7 +230,9 @@ def read_table(path: Path, *, gaps: bool = False) -> Table:
     if not kept:
         raise ClipError(origin, "is empty")
     mark = next((mark for mark in SEPARATORS if mark in kept[0][1]), ",")
-    rows = [(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept]
+    rows = [
+        (number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept
+    ]
     width = len(rows[0][1])
     if width > 1 and all(len(cells) == width and not cells[-1] for _, cells in rows):
         rows = [(number, cells[:-1]) for number, cells in rows]  # each line ends with a separator
@@ -205,32 +240,65 @@ def read_table(path: Path, *, gaps: bool = False) -> Table:
 
 
 def _build_table(
-    rows: list[tuple[int, list[str]]], origin: str, rate: float | None = None, *, degrees: bool = False, gaps: bool = False
+    rows: list[tuple[int, list[str]]],
+    origin: str,
+    rate: float | None = None,
+    *,
+    degrees: bool = False,
+    gaps: bool = False,
 ) -> Table:
     columns: tuple[str, ...] = ()
     header: int | None = None
-    if any(_number(cell) is None for cell in rows[0][1]) and all(_number(cell) is None for cell in rows[0][1]):
+    if any(_number(cell) is None for cell in rows[0][1]) and all(
+        _number(cell) is None for cell in rows[0][1]
+    ):
         header, names = rows[0]
         if all(DECIMAL_COMMA.fullmatch(name) for name in names):
-            raise ClipError(origin, f"received {names[0]!r}, expected a finite number with a point, or names of columns", line=header)
+            raise ClipError(
+                origin,
+                f"received {names[0]!r}, expected a finite number with a point, or names of columns",
+                line=header,
+            )
         columns, rows = tuple(names), rows[1:]
         check_names(columns, origin, header)
     width = len(columns) or len(rows[0][1])
-    values = np.array([_read_row(cells, width, columns, (origin, index, line), gaps) for index, (line, cells) in enumerate(rows)])
-    return Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate, degrees, header)
+    values = np.array(
+        [
+            _read_row(cells, width, columns, (origin, index, line), gaps)
+            for index, (line, cells) in enumerate(rows)
+        ]
+    )
+    return Table(
+        columns,
+        values.reshape(len(rows), width),
+        tuple(line for line, _ in rows),
+        rate,
+        degrees,
+        header,
+    )
 
 
-def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int], gaps: bool) -> list[float]:
+def _read_row(
+    cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int], gaps: bool
+) -> list[float]:
     origin, row, line = place
     if len(cells) != width:
-        raise ClipError(origin, f"has {count(len(cells), 'column')}, expected {width}", row=row, line=line)
+        raise ClipError(
+            origin, f"has {count(len(cells), 'column')}, expected {width}", row=row, line=line
+        )
     numbers = []
     for index, cell in enumerate(cells):
         number = math.nan if gaps and not cell else _number(cell)
         if number is None or not (math.isfinite(number) or (gaps and math.isnan(number))):
             name = columns[index] if columns else str(index)
             point = " with a point" if "," in cell else ""
-            raise ClipError(origin, f"received {cell!r}, expected a finite number{point}", row=row, column=name, line=line)
+            raise ClipError(
+                origin,
+                f"received {cell!r}, expected a finite number{point}",
+                row=row,
+                column=name,
+                line=line,
+            )
         numbers.append(number)
     return numbers
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DeepMimic motions: JSON with one row per frame: duration, place and quaternion of the root, then each joint of the skeleton.
 
 Quaternions are w x y z; a revolute joint is one angle about z.  The skeleton is not in the file, but in a skeleton map.
@@ -22,7 +23,16 @@ from humanoid_dynamics.spatial.arrays import Matrix, read_only
 SHORTENED = 0.5  # the motions of this format hold quaternions that were blended from far apart and not scaled back
 LOOPS = ("none", "wrap")
 WIDTHS = {"spherical": 4, "revolute": 1, "fixed": 0}
-ROOT_COLUMNS = ("duration", "root.x", "root.y", "root.z", "root.qw", "root.qx", "root.qy", "root.qz")
+ROOT_COLUMNS = (
+    "duration",
+    "root.x",
+    "root.y",
+    "root.z",
+    "root.qw",
+    "root.qx",
+    "root.qy",
+    "root.qz",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +62,20 @@ class DeepMimic:
             ClipError: If the rows have not the width of the skeleton, or hold what is no rotation or no duration.
         """
         columns = frame_columns(skeleton_map)
-        table = np.array(check_table(self.frames, (len(self.frames), len(columns)), columns, self.origin, "frames"))
+        table = np.array(
+            check_table(
+                self.frames, (len(self.frames), len(columns)), columns, self.origin, "frames"
+            )
+        )
         bad = np.flatnonzero(table[:-1, 0] <= 0.0)
         if bad.size:
             row = int(bad[0])
-            raise ClipError(self.origin, f"received {table[row, 0]} s, expected a positive duration", row=row, column="duration")
+            raise ClipError(
+                self.origin,
+                f"received {table[row, 0]} s, expected a positive duration",
+                row=row,
+                column="duration",
+            )
         skeleton = _skeleton(skeleton_map)
         places = np.tile(skeleton.offsets, (len(table), 1, 1))
         turns = np.tile(np.eye(3), (len(table), len(skeleton.names), 1, 1))
@@ -83,7 +102,11 @@ def frame_columns(skeleton_map: SkeletonMap) -> tuple[str, ...]:
         Names of the columns.
     """
     parts = {"spherical": ("qw", "qx", "qy", "qz"), "revolute": ("angle",), "fixed": ()}
-    return ROOT_COLUMNS + tuple(f"{name}.{part}" for name, joint in skeleton_map.joints.items() for part in parts[joint.kind])
+    return ROOT_COLUMNS + tuple(
+        f"{name}.{part}"
+        for name, joint in skeleton_map.joints.items()
+        for part in parts[joint.kind]
+    )
 
 
 def read_deepmimic(path: Path) -> DeepMimic:
@@ -111,10 +134,23 @@ def read_deepmimic(path: Path) -> DeepMimic:
         raise ClipError(origin, f"received Loop {loop!r}, expected {' or '.join(LOOPS)}")
     for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise ClipError(origin, f"has {count(len(row), 'number')}, the first row has {len(rows[0])}", row=index)
+            raise ClipError(
+                origin,
+                f"has {count(len(row), 'number')}, the first row has {len(rows[0])}",
+                row=index,
+            )
         for column, number in enumerate(row):
-            if isinstance(number, bool) or not isinstance(number, int | float) or not np.isfinite(number):
-                raise ClipError(origin, f"received {number!r}, expected a finite number", row=index, column=str(column))
+            if (
+                isinstance(number, bool)
+                or not isinstance(number, int | float)
+                or not np.isfinite(number)
+            ):
+                raise ClipError(
+                    origin,
+                    f"received {number!r}, expected a finite number",
+                    row=index,
+                    column=str(column),
+                )
     return DeepMimic(origin, np.array(rows, dtype=np.float64), loop)
 
 
@@ -126,21 +162,33 @@ def write_deepmimic(motion: DeepMimic, path: Path) -> None:
         path: The file.
     """
     rows = ",\n".join(json.dumps([float(number) for number in row]) for row in motion.frames)
-    path.write_text(f'{{\n"Loop": {json.dumps(motion.loop)},\n"Frames":\n[\n{rows}\n]\n}}\n', encoding="utf-8")
+    path.write_text(
+        f'{{\n"Loop": {json.dumps(motion.loop)},\n"Frames":\n[\n{rows}\n]\n}}\n', encoding="utf-8"
+    )
 
 
 def _skeleton(skeleton_map: SkeletonMap) -> Skeleton:
     if not skeleton_map.joints:
-        raise DescriptionError(skeleton_map.origin, "joints", "is missing; the files of this format do not hold their skeleton")
+        raise DescriptionError(
+            skeleton_map.origin,
+            "joints",
+            "is missing; the files of this format do not hold their skeleton",
+        )
     names = (ROOT, *skeleton_map.joints)
     parents = [-1]
     for number, (name, joint) in enumerate(skeleton_map.joints.items(), start=1):
         if joint.parent not in names[:number]:
             raise DescriptionError(
-                skeleton_map.origin, f"joints.{name}.parent", f"received {joint.parent!r}, expected one of {names[:number]}"
+                skeleton_map.origin,
+                f"joints.{name}.parent",
+                f"received {joint.parent!r}, expected one of {names[:number]}",
             )
         parents.append(names.index(joint.parent))
-    return Skeleton(names, tuple(parents), np.array([(0.0, 0.0, 0.0), *(joint.offset for joint in skeleton_map.joints.values())]))
+    return Skeleton(
+        names,
+        tuple(parents),
+        np.array([(0.0, 0.0, 0.0), *(joint.offset for joint in skeleton_map.joints.values())]),
+    )
 
 
 def _rotations(table: Matrix, column: int, columns: tuple[str, ...], origin: str) -> Matrix:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which format a motion file has, by its content; names and endings do not matter."""
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ def detect_format(path: Path) -> str:
 
 def _read_head(path: Path) -> bytes:
     if path.is_dir():
-        raise ClipError(str(path), f"is a folder without {METADATA}, expected a bag or a motion file; name the .mcap file in it")
+        raise ClipError(
+            str(path),
+            f"is a folder without {METADATA}, expected a bag or a motion file; name the .mcap file in it",
+        )
     try:
         with path.open("rb") as file:
             return file.read(HEAD)
@@ -94,7 +98,11 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
         mean = float(np.mean(np.asarray(motion.frames)[:, 0]))
         check_rate(rate, 1.0 / mean if mean > 0.0 else None, motion.origin)
     else:
-        check_rate(rate, 1.0 / motion.frame_time if isinstance(motion, Bvh) else find_rate(motion.times), motion.origin)
+        check_rate(
+            rate,
+            1.0 / motion.frame_time if isinstance(motion, Bvh) else find_rate(motion.times),
+            motion.origin,
+        )
     return motion
 
 
@@ -116,4 +124,7 @@ def _json_format(path: Path) -> str:
         return "deepmimic"
     if {"joint_trajectory", "points"} & set(content):
         return "trajectory"
-    raise ClipError(str(path), f"is JSON with the keys {', '.join(map(str, content))}, expected Frames, or joint_trajectory or points")
+    raise ClipError(
+        str(path),
+        f"is JSON with the keys {', '.join(map(str, content))}, expected Frames, or joint_trajectory or points",
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a recording can hardly mean: a base that lies, holes between samples, samples that are far apart."""
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ def find_holes(times: Vector) -> Indices:
         times: (n,) instants, ascending [s].
     """
     steps = np.diff(times)
-    return np.flatnonzero(steps > max(HOLE, USUAL * float(np.median(steps)))) if steps.size else np.zeros(0, dtype=np.int64)
+    return (
+        np.flatnonzero(steps > max(HOLE, USUAL * float(np.median(steps))))
+        if steps.size
+        else np.zeros(0, dtype=np.int64)
+    )
 
 
 def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
@@ -43,7 +48,9 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
         return ()
     up = pin.Quaternion(np.array(robot.posture[3:7])).matrix()[2]
     x, y, z, w = q[:, 3:7].T
-    rows = np.column_stack((2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)))
+    rows = np.column_stack(
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+    )
     lying = int(np.count_nonzero(rows @ up < math.cos(LYING)))
     if 2 * lying < len(q):
         return ()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the columns of a file to the coordinates of a robot, by name or by a small YAML file.
 
     joints:                        # joint of the robot -> column of the file
@@ -74,14 +75,23 @@ def load_joint_map(path: Path) -> JointMap:
     """
     content = load_yaml(path) or {}
     if not isinstance(content, dict) or set(content) - {"joints", "ignore"}:
-        raise DescriptionError(str(path), "file", "expected the keys joints and ignore, both optional")
+        raise DescriptionError(
+            str(path), "file", "expected the keys joints and ignore, both optional"
+        )
     joints, ignore = content.get("joints") or {}, content.get("ignore") or []
     if not isinstance(joints, dict):
-        raise DescriptionError(str(path), "joints", f"received {type(joints).__name__}, expected joint: column")
+        raise DescriptionError(
+            str(path), "joints", f"received {type(joints).__name__}, expected joint: column"
+        )
     if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
         raise DescriptionError(str(path), "ignore", "expected a list of columns")
     return JointMap(
-        str(path), {str(name): _read_source(value, str(path), f"joints.{name}") for name, value in joints.items()}, frozenset(ignore)
+        str(path),
+        {
+            str(name): _read_source(value, str(path), f"joints.{name}")
+            for name, value in joints.items()
+        },
+        frozenset(ignore),
     )
 
 
@@ -101,11 +111,17 @@ def check_joint_map(recording: Recording, robot: RobotModel, joint_map: JointMap
         if name not in wanted:
             raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
         if source.column not in recording.columns:
-            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
+            raise ClipError(
+                recording.origin, str(UnknownNameError("column", source.column, recording.columns))
+            )
 
 
 def build_clip(
-    recording: Recording, robot: RobotModel, joint_map: JointMap | None = None, v: Matrix | None = None, a: Matrix | None = None
+    recording: Recording,
+    robot: RobotModel,
+    joint_map: JointMap | None = None,
+    v: Matrix | None = None,
+    a: Matrix | None = None,
 ) -> Clip:
     """Put a recording on a robot.
 
@@ -131,16 +147,38 @@ def build_clip(
     else:
         q, rested = _fill(recording, robot, sources)
     notices = (f"joints not in the file rest: {', '.join(rested)}",) if rested else ()
-    own = recording.velocities if v is None else None, recording.accelerations if a is None else None
+    own = (
+        recording.velocities if v is None else None,
+        recording.accelerations if a is None else None,
+    )
     own_v, own_a = (fill_rates(table, recording, robot, sources, joint_map.ignore) for table in own)
-    led = tuple(mimic.joint for mimic in robot.mimics if mimic.leader in rested and mimic.joint not in sources)
-    v, a, told = hold_rates(robot, rested + led, own_v if v is None else v, own_a if a is None else a)
-    contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
+    led = tuple(
+        mimic.joint
+        for mimic in robot.mimics
+        if mimic.leader in rested and mimic.joint not in sources
+    )
+    v, a, told = hold_rates(
+        robot, rested + led, own_v if v is None else v, own_a if a is None else a
+    )
+    contacts = {
+        name: labels for name, labels in recording.contacts.items() if name in robot.surfaces
+    }
     doubts = doubt_units(robot, q) + doubt_recording(robot, recording.times, q)
-    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + doubts)
+    return Clip(
+        robot,
+        recording.times,
+        q,
+        v,
+        a,
+        contacts,
+        recording.origin,
+        recording.notices + notices + told + doubts,
+    )
 
 
-def order_velocities(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Matrix | None:
+def order_velocities(
+    recording: Recording, robot: RobotModel, joint_map: JointMap | None = None
+) -> Matrix | None:
     """Put the velocities of a recording into the order of a robot.
 
     Args:
@@ -186,42 +224,72 @@ def build_recording(clip: Clip) -> Recording:
 def _read_source(value: object, origin: str, key: str) -> Source:
     if isinstance(value, str):
         return Source(value)
-    if not isinstance(value, dict) or not isinstance(value.get("from"), str) or set(value) - {"from", "sign", "offset"}:
-        raise DescriptionError(origin, key, "expected a column, or {from: column, sign: 1 or -1, offset: number}")
+    if (
+        not isinstance(value, dict)
+        or not isinstance(value.get("from"), str)
+        or set(value) - {"from", "sign", "offset"}
+    ):
+        raise DescriptionError(
+            origin, key, "expected a column, or {from: column, sign: 1 or -1, offset: number}"
+        )
     sign, offset = value.get("sign", 1), value.get("offset", 0.0)
     if isinstance(sign, bool) or sign not in (1, -1):
         raise DescriptionError(origin, f"{key}.sign", f"received {sign!r}, expected 1 or -1")
     if isinstance(offset, bool) or not isinstance(offset, int | float) or not np.isfinite(offset):
-        raise DescriptionError(origin, f"{key}.offset", f"received {offset!r}, expected a finite number")
+        raise DescriptionError(
+            origin, f"{key}.offset", f"received {offset!r}, expected a finite number"
+        )
     return Source(value["from"], float(sign), float(offset))
 
 
-def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) -> dict[str, Source]:
+def _find_sources(
+    recording: Recording, robot: RobotModel, joint_map: JointMap
+) -> dict[str, Source]:
     """Return which column each column of the robot comes from; refuse what nobody knows."""
     check_joint_map(recording, robot, joint_map)
     wanted = configuration_columns(robot)
     sources = dict(joint_map.sources)
     used = {source.column for source in sources.values()} | joint_map.ignore
-    sources.update({name: Source(name) for name in wanted if name in recording.columns and name not in sources and name not in used})
+    sources.update(
+        {
+            name: Source(name)
+            for name in wanted
+            if name in recording.columns and name not in sources and name not in used
+        }
+    )
     used |= {source.column for source in sources.values()}
     unknown = [name for name in recording.columns if name not in used]
     if unknown:
         known = ", ".join(name for name in wanted if name not in sources) or "none"
         problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}; "
         problem += f"to ignore or map columns, give a mapping file (--joint-map) with ignore: [{', '.join(unknown)}] or joints:"
-        clock = "; rename the column of instants to 'time'" if CLOCKS & {name.lower() for name in unknown} else ""
+        clock = (
+            "; rename the column of instants to 'time'"
+            if CLOCKS & {name.lower() for name in unknown}
+            else ""
+        )
         raise ClipError(recording.origin, problem + clock, line=recording.header)
     return sources
 
 
-def _in_radians(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> Recording:
+def _in_radians(
+    recording: Recording, robot: RobotModel, sources: Mapping[str, Source]
+) -> Recording:
     if not recording.degrees:
         return recording
     angles = angle_columns(robot)
     turned = {sources[name].column if name in sources else name for name in angles}
-    places, rates = (np.array([RADIANS if name in turned else 1.0 for name in names]) for names in (recording.columns, recording.rates))
-    v, a = (None if table is None else table * rates for table in (recording.velocities, recording.accelerations))
-    return replace(recording, values=recording.values * places, velocities=v, accelerations=a, degrees=False)
+    places, rates = (
+        np.array([RADIANS if name in turned else 1.0 for name in names])
+        for names in (recording.columns, recording.rates)
+    )
+    v, a = (
+        None if table is None else table * rates
+        for table in (recording.velocities, recording.accelerations)
+    )
+    return replace(
+        recording, values=recording.values * places, velocities=v, accelerations=a, degrees=False
+    )
 
 
 def doubt_units(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
@@ -235,12 +303,16 @@ def doubt_units(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
     for joint in robot.joints:
         largest = float(np.max(np.abs(q[:, joint.q]), initial=0.0))
         if joint.kind == "revolute" and largest > 2.0 * np.pi:
-            told.append(f"{joint.name} turns as far as {largest:.4g} rad; if the file holds degrees, convert them")
+            told.append(
+                f"{joint.name} turns as far as {largest:.4g} rad; if the file holds degrees, convert them"
+            )
             break
     up = BASE_HEIGHTS.get(robot.root)
     height = float(np.max(np.abs(q[:, up]), initial=0.0)) if up is not None else 0.0
     if height > HIGH * max(_size(robot), 1e-3):
-        told.append(f"the base is as far as {height:.4g} m up or down; if the file holds millimetres, convert them")
+        told.append(
+            f"the base is as far as {height:.4g} m up or down; if the file holds millimetres, convert them"
+        )
     return tuple(told)
 
 
@@ -255,19 +327,24 @@ def _size(robot: RobotModel) -> float:
 def _take_whole(recording: Recording, robot: RobotModel) -> Matrix:
     if recording.values.shape[1] != robot.nq:
         listed = ", ".join(entry_names(robot))
-        problem = (
-            f"has {count(recording.values.shape[1], 'column')} without names; a configuration of {robot.name!r} has {robot.nq}: {listed}"
-        )
+        problem = f"has {count(recording.values.shape[1], 'column')} without names; a configuration of {robot.name!r} has {robot.nq}: {listed}"
         raise ClipError(recording.origin, problem)
     q = np.array(recording.values)
     for block in unit_blocks(robot):
-        normalize_rows(q, list(range(block.start, block.stop)), entry_names(robot), recording.origin)
+        normalize_rows(
+            q, list(range(block.start, block.stop)), entry_names(robot), recording.origin
+        )
     return q
 
 
-def _fill(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> tuple[Matrix, tuple[str, ...]]:
+def _fill(
+    recording: Recording, robot: RobotModel, sources: Mapping[str, Source]
+) -> tuple[Matrix, tuple[str, ...]]:
     place = {name: index for index, name in enumerate(recording.columns)}
-    tables = {joint.name: np.tile(rest_table(joint, robot.posture), (len(recording.times), 1)) for joint in robot.joints}
+    tables = {
+        joint.name: np.tile(rest_table(joint, robot.posture), (len(recording.times), 1))
+        for joint in robot.joints
+    }
     given: set[str] = set()
     for joint in robot.joints:
         names = joint_columns(joint)
@@ -278,13 +355,17 @@ def _fill(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]
         for index, name in enumerate(names):
             if name in sources:
                 source = sources[name]
-                tables[joint.name][:, index] = source.sign * recording.values[:, place[source.column]] + source.offset
+                tables[joint.name][:, index] = (
+                    source.sign * recording.values[:, place[source.column]] + source.offset
+                )
                 given.add(joint.name)
     for mimic in robot.mimics:
         if mimic.joint not in given:
             tables[mimic.joint] = mimic.ratio * tables[mimic.leader] + mimic.offset
             given.add(mimic.joint)
-    rested = tuple(joint.name for joint in robot.joints if joint.name not in given and joint_columns(joint))
+    rested = tuple(
+        joint.name for joint in robot.joints if joint.name not in given and joint_columns(joint)
+    )
     return _join(robot.joints, tables, robot.nq), rested
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions as numpy archives.
 
     fps            samples per second, or `times`, `time` or `t` (n,); `fps` and `times` are written, and instants win
@@ -67,9 +68,13 @@ def read_npz(path: Path, rate: float | None = None) -> Recording:
     rates, velocities = _rates(arrays, "vel", origin)
     more_rates, accelerations = _rates(arrays, "acc", origin)
     if not columns and "q" in arrays:
-        velocities, accelerations = (_numbers(arrays, name, origin) if name in arrays else None for name in ("v", "a"))
+        velocities, accelerations = (
+            _numbers(arrays, name, origin) if name in arrays else None for name in ("v", "a")
+        )
     if rates and more_rates and rates != more_rates:
-        raise ClipError(origin, "base_vel and joint_vel have other columns than base_acc and joint_acc")
+        raise ClipError(
+            origin, "base_vel and joint_vel have other columns than base_acc and joint_acc"
+        )
     return Recording(
         origin,
         read_times(arrays, len(values), origin, rate),
@@ -78,8 +83,16 @@ def read_npz(path: Path, rate: float | None = None) -> Recording:
         rates or more_rates,
         velocities,
         accelerations,
-        {name.removeprefix(CONTACT): np.asarray(array, dtype=bool) for name, array in arrays.items() if name.startswith(CONTACT)},
-        {name: array for name, array in arrays.items() if name not in READ and not name.startswith(CONTACT)},
+        {
+            name.removeprefix(CONTACT): np.asarray(array, dtype=bool)
+            for name, array in arrays.items()
+            if name.startswith(CONTACT)
+        },
+        {
+            name: array
+            for name, array in arrays.items()
+            if name not in READ and not name.startswith(CONTACT)
+        },
     )
 
 
@@ -101,9 +114,14 @@ def read_pose_streams(path: Path) -> tuple[PoseStream, ...]:
     for name in names:
         if name + POSITION in arrays:
             poses = _stack(arrays, (name + POSITION, name + TURN), (3, 4), origin)
-            streams.append(read_recorded_poses(name, read_times(arrays, len(poses), origin), poses, origin))
+            streams.append(
+                read_recorded_poses(name, read_times(arrays, len(poses), origin), poses, origin)
+            )
     if not streams:
-        raise ClipError(origin, f"holds no poses: no pair of keys NAME_pos and NAME_quat_xyzw among {', '.join(arrays)}")
+        raise ClipError(
+            origin,
+            f"holds no poses: no pair of keys NAME_pos and NAME_quat_xyzw among {', '.join(arrays)}",
+        )
     return tuple(streams)
 
 
@@ -116,13 +134,21 @@ def write_npz(recording: Recording, path: Path) -> None:
     """
     n, place = len(recording.times), {name: index for index, name in enumerate(recording.columns)}
     arrays: dict[str, NDArray[np.generic]] = {**recording.extras}
-    arrays |= {"times": recording.times} | ({"fps": np.array((n - 1) / np.ptp(recording.times))} if n > 1 else {})
+    arrays |= {"times": recording.times} | (
+        {"fps": np.array((n - 1) / np.ptp(recording.times))} if n > 1 else {}
+    )
     base = [place[name] for name in BASE_POSE] if set(BASE_POSE) <= set(place) else []
     if base:
-        arrays |= {"base_pos": recording.values[:, base[:3]], "base_quat_xyzw": recording.values[:, base[3:]]}
+        arrays |= {
+            "base_pos": recording.values[:, base[:3]],
+            "base_quat_xyzw": recording.values[:, base[3:]],
+        }
     rest = [index for index in range(recording.values.shape[1]) if index not in base]
     if recording.columns:
-        arrays |= {"joint_pos": recording.values[:, rest], "joint_names": np.array([recording.columns[i] for i in rest], dtype=str)}
+        arrays |= {
+            "joint_pos": recording.values[:, rest],
+            "joint_names": np.array([recording.columns[i] for i in rest], dtype=str),
+        }
     else:
         arrays["robot_q"] = recording.values
     for suffix, table in (("vel", recording.velocities), ("acc", recording.accelerations)):
@@ -158,7 +184,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
 
 def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
     if "joint_pos" not in arrays:
-        bare = [name for name, array in arrays.items() if (name == "q" or name.endswith("_q")) and array.ndim == 2]
+        bare = [
+            name
+            for name, array in arrays.items()
+            if (name == "q" or name.endswith("_q")) and array.ndim == 2
+        ]
         if len(bare) == 1:
             return (), _numbers(arrays, bare[0], origin)
         single = tuple(name for name, array in arrays.items() if _is_column(name, array))
@@ -168,17 +198,27 @@ def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
     joints = _numbers(arrays, "joint_pos", origin)
     names = _names(arrays, "joint_names", origin)
     if joints.ndim != 2 or joints.shape[1] != len(names):
-        raise ClipError(origin, f"joint_pos has shape {joints.shape}, but joint_names has {count(len(names), 'name')}")
+        raise ClipError(
+            origin,
+            f"joint_pos has shape {joints.shape}, but joint_names has {count(len(names), 'name')}",
+        )
     if "base_pos" not in arrays and "base_quat_xyzw" not in arrays:
         return names, joints
     base = _stack(arrays, ("base_pos", "base_quat_xyzw"), (3, 4), origin)
     if len(base) != len(joints):
-        raise ClipError(origin, f"base_pos has {count(len(base), 'row')}, joint_pos has {len(joints)}")
+        raise ClipError(
+            origin, f"base_pos has {count(len(base), 'row')}, joint_pos has {len(joints)}"
+        )
     return BASE_POSE + names, np.hstack((base, joints))
 
 
 def _is_column(name: str, array: NDArray[np.generic]) -> bool:
-    return array.ndim == 1 and array.dtype.kind in "fiu" and name not in {*READ, *INSTANTS} and not name.startswith((CONTACT, LABEL))
+    return (
+        array.ndim == 1
+        and array.dtype.kind in "fiu"
+        and name not in {*READ, *INSTANTS}
+        and not name.startswith((CONTACT, LABEL))
+    )
 
 
 def _columns(arrays: Arrays, names: tuple[str, ...], origin: str) -> Matrix:
@@ -186,7 +226,9 @@ def _columns(arrays: Arrays, names: tuple[str, ...], origin: str) -> Matrix:
     n = len(arrays[names[0]])
     for name in names:
         if len(arrays[name]) != n:
-            raise ClipError(origin, f"has {count(len(arrays[name]), 'row')}, {names[0]} has {n}", column=name)
+            raise ClipError(
+                origin, f"has {count(len(arrays[name]), 'row')}, {names[0]} has {n}", column=name
+            )
     return np.column_stack([_numbers(arrays, name, origin) for name in names])
 
 
@@ -200,7 +242,9 @@ def _rates(arrays: Arrays, suffix: str, origin: str) -> tuple[tuple[str, ...], M
     return tuple(name for key in keys for name in widths[key]), table
 
 
-def _split_rates(rates: tuple[str, ...], table: Matrix, suffix: str) -> dict[str, NDArray[np.generic]]:
+def _split_rates(
+    rates: tuple[str, ...], table: Matrix, suffix: str
+) -> dict[str, NDArray[np.generic]]:
     base = [rates.index(name) for name in BASE_VELOCITY] if set(BASE_VELOCITY) <= set(rates) else []
     rest = [index for index in range(len(rates)) if index not in base]
     arrays: dict[str, NDArray[np.generic]] = {
@@ -249,7 +293,9 @@ def _stack(arrays: Arrays, keys: tuple[str, ...], widths: tuple[int, ...], origi
     tables = [_numbers(arrays, key, origin) for key in keys]
     for key, width, table in zip(keys, widths, tables, strict=True):
         if table.ndim != 2 or table.shape[1] != width or len(table) != len(tables[0]):
-            raise ClipError(origin, f"{key} has shape {table.shape}, expected ({len(tables[0])}, {width})")
+            raise ClipError(
+                origin, f"{key} has shape {table.shape}, expected ({len(tables[0])}, {width})"
+            )
     return np.hstack(tables)
 
 

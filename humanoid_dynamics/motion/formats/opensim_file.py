@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables as OpenSim writes them, `.mot` and `.sto`: a few lines about the file, `endheader`, names, rows, with tabs, commas or spaces."""
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def split_opensim(lines: Sequence[Line], origin: str) -> tuple[list[tuple[int, l
     if not body:
         raise ClipError(origin, "has no names of columns behind endheader", line=lines[end][0])
     mark = next((mark for mark in ("\t", ",") if mark in body[0][1]), None)
-    return [(number, [cell.strip() for cell in line.split(mark)]) for number, line in body], _in_degrees(lines[:end], origin)
+    return [
+        (number, [cell.strip() for cell in line.split(mark)]) for number, line in body
+    ], _in_degrees(lines[:end], origin)
 
 
 def _in_degrees(header: Sequence[Line], origin: str) -> bool:
@@ -49,6 +52,10 @@ def _in_degrees(header: Sequence[Line], origin: str) -> bool:
         said = DEGREES.match(line)
         if said:
             if said.group(1).lower() not in ANSWERS:
-                raise ClipError(origin, f"received {line!r}, expected inDegrees=yes or inDegrees=no", line=number)
+                raise ClipError(
+                    origin,
+                    f"received {line!r}, expected inDegrees=yes or inDegrees=no",
+                    line=number,
+                )
             return ANSWERS[said.group(1).lower()]
     return False

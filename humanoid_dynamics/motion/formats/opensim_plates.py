@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Force plates by the names OpenSim gives them: `ground_force_vx`, `ground_force_px`, `ground_torque_x`, with the y axis up."""
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ def translate_plates(series: Series) -> tuple[Series, tuple[str, ...], dict[str,
     Raises:
         ClipError: If the point or the torque of a plate is missing.
     """
-    plates = tuple(name.removesuffix(FIRST) for name in series.columns if name.endswith(FIRST) and "force" in name)
+    plates = tuple(
+        name.removesuffix(FIRST)
+        for name in series.columns
+        if name.endswith(FIRST) and "force" in name
+    )
     if not plates:
         return series, (), {}
     triples = [names for plate in plates for names in _columns(series, plate)]
     values = [_turn(series.take(triple)) for triple in triples]
-    names = tuple(f"{plate}_{part}{axis}" for plate in plates for part in ("F", "P", "M") for axis in AXES)
+    names = tuple(
+        f"{plate}_{part}{axis}" for plate in plates for part in ("F", "P", "M") for axis in AXES
+    )
     in_file = dict(zip(names, (name for x, y, z in triples for name in (x, z, y)), strict=True))
     return replace(series, columns=names, values=read_only(np.hstack(values))), plates, in_file
 
@@ -40,7 +47,9 @@ def _columns(series: Series, plate: str) -> tuple[tuple[str, ...], ...]:
     torque, moment = (plate.replace("force", word) for word in ("torque", "moment"))
     stems = (f"{torque}_", f"{moment}_", f"{moment}_m", f"{torque}_m", f"{plate}_m", f"{plate}_t")
     found = next((stem for stem in stems if stem + "x" in series.columns), stems[0])
-    return tuple(tuple(stem + axis for axis in AXES) for stem in (f"{plate}_v", f"{plate}_p", found))
+    return tuple(
+        tuple(stem + axis for axis in AXES) for stem in (f"{plate}_v", f"{plate}_p", found)
+    )
 
 
 def _turn(table: Matrix) -> Matrix:

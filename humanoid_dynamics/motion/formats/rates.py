@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities and accelerations of a file in the order of a robot; joints that rest have none."""
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ class Source:
 
 
 def fill_rates(
-    table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source], ignore: frozenset[str]
+    table: Matrix | None,
+    recording: Recording,
+    robot: RobotModel,
+    sources: Mapping[str, Source],
+    ignore: frozenset[str],
 ) -> Matrix | None:
     """Put velocities or accelerations into the order of a robot.
 
@@ -59,9 +64,17 @@ def fill_rates(
             rates[:, index] = source.sign * table[:, place[source.column]]
     for mimic in robot.mimics:
         if mimic.joint not in sources:
-            rates[:, robot.joint(mimic.joint).v] = mimic.ratio * rates[:, robot.joint(mimic.leader).v]
-    joints = [joint for joint in robot.joints if not recording.columns or any(part in sources for part in joint_columns(joint))]
-    moved = [name for joint in joints for name in rate_columns(joint)]  # all where configurations have no names
+            rates[:, robot.joint(mimic.joint).v] = (
+                mimic.ratio * rates[:, robot.joint(mimic.leader).v]
+            )
+    joints = [
+        joint
+        for joint in robot.joints
+        if not recording.columns or any(part in sources for part in joint_columns(joint))
+    ]
+    moved = [
+        name for joint in joints for name in rate_columns(joint)
+    ]  # all where configurations have no names
     missing = [wanted[name].column for name in moved if wanted[name].column not in place]
     unknown = set(recording.rates) - {source.column for source in wanted.values()} - ignore
     faults = [f"lack the {listed('column', missing)}"] if missing else []
@@ -101,5 +114,8 @@ def hold_rates(
 def _take_whole_rates(table: Matrix, origin: str, robot: RobotModel) -> Matrix:
     if table.shape[1] != robot.nv:
         wanted = ", ".join(velocity_columns(robot))
-        raise ClipError(origin, f"has {count(table.shape[1], 'rate')} without names; a velocity of {robot.name!r} has {robot.nv}: {wanted}")
+        raise ClipError(
+            origin,
+            f"has {count(table.shape[1], 'rate')} without names; a velocity of {robot.name!r} has {robot.nv}: {wanted}",
+        )
     return table

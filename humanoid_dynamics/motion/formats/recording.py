@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a motion file says, before any robot is asked: a table with named columns."""
 
 from __future__ import annotations
@@ -57,8 +58,12 @@ class Recording:
         check_names(self.rates, self.origin)
         object.__setattr__(self, "times", check_times(self.times, self.origin, 1))
         values = np.array(self.values, dtype=np.float64)
-        names = self.columns or tuple(f"q[{index}]" for index in range(values.shape[-1] if values.ndim else 0))
-        table = np.array(check_table(values, (len(self.times), len(names)), names, self.origin, "positions"))
+        names = self.columns or tuple(
+            f"q[{index}]" for index in range(values.shape[-1] if values.ndim else 0)
+        )
+        table = np.array(
+            check_table(values, (len(self.times), len(names)), names, self.origin, "positions")
+        )
         for block in find_quaternions(self.columns):
             normalize_rows(table, block, names, self.origin)
         table.flags.writeable = False
@@ -66,8 +71,15 @@ class Recording:
         for name in ("velocities", "accelerations"):
             given = getattr(self, name)
             if given is not None:
-                rates = self.rates or tuple(f"{name[0]}[{index}]" for index in range(np.shape(given)[-1] if np.ndim(given) else 0))
-                object.__setattr__(self, name, check_table(given, (len(self.times), len(rates)), rates, self.origin, name))
+                rates = self.rates or tuple(
+                    f"{name[0]}[{index}]"
+                    for index in range(np.shape(given)[-1] if np.ndim(given) else 0)
+                )
+                object.__setattr__(
+                    self,
+                    name,
+                    check_table(given, (len(self.times), len(rates)), rates, self.origin, name),
+                )
         object.__setattr__(self, "contacts", MappingProxyType(dict(self.contacts)))
         object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))
 
@@ -88,7 +100,10 @@ def check_rate(rate: float | None, said: float | None, origin: str) -> None:
     if not (np.isfinite(rate) and rate > 0.0):
         raise ClipError(origin, f"received a rate of {rate} Hz, expected a positive number")
     if said is not None and abs(rate - said) > SAME_RATE * said:
-        raise ClipError(origin, f"has {said:.6g} samples per second, received a rate of {rate:.6g}; resample it after reading")
+        raise ClipError(
+            origin,
+            f"has {said:.6g} samples per second, received a rate of {rate:.6g}; resample it after reading",
+        )
 
 
 def find_rate(times: Vector) -> float | None:
@@ -97,7 +112,11 @@ def find_rate(times: Vector) -> float | None:
     Args:
         times: (n,) instants [s].
     """
-    return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else None
+    return (
+        (len(times) - 1) / float(times[-1] - times[0])
+        if len(times) > 1 and times[-1] > times[0]
+        else None
+    )
 
 
 def check_names(names: tuple[str, ...], origin: str, line: int | None = None) -> None:
@@ -129,11 +148,22 @@ def find_quaternions(columns: tuple[str, ...]) -> tuple[list[int], ...]:
     """
     place = {name: index for index, name in enumerate(columns)}
     stems = [name.removesuffix(".qx") for name in columns if name.endswith(".qx")]
-    groups = [BASE_TURN, *(tuple(f"{stem}.{part}" for part in ("qx", "qy", "qz", "qw")) for stem in stems)]
-    return tuple([place[name] for name in group] for group in groups if all(name in place for name in group))
+    groups = [
+        BASE_TURN,
+        *(tuple(f"{stem}.{part}" for part in ("qx", "qy", "qz", "qw")) for stem in stems),
+    ]
+    return tuple(
+        [place[name] for name in group] for group in groups if all(name in place for name in group)
+    )
 
 
-def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], origin: str, tolerance: float = ROUNDED) -> None:
+def normalize_rows(
+    table: Matrix,
+    block: list[int],
+    columns: tuple[str, ...],
+    origin: str,
+    tolerance: float = ROUNDED,
+) -> None:
     """Scale rounded quaternions to unit length, in place.
 
     Args:
@@ -151,5 +181,7 @@ def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], or
     if bad.size:
         row = int(bad[0])
         problem = f"quaternion of length {lengths[row]:.9g}, expected 1 to {tolerance:g}"
-        raise ClipError(origin, problem, row=row, column=f"{columns[block[0]]}..{columns[block[-1]]}")
+        raise ClipError(
+            origin, problem, row=row, column=f"{columns[block[0]]}..{columns[block[-1]]}"
+        )
     table[:, block] /= lengths[:, None]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured series: a table of text or a numpy archive with `time` and named columns."""
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Series:
         if missing:
             line = self.lines[0] - 1 if self.lines else None
             known = ", ".join(self.columns) or "none"
-            raise ClipError(self.origin, f"lacks the {listed('column', missing)}; it has {known}", line=line)
+            raise ClipError(
+                self.origin, f"lacks the {listed('column', missing)}; it has {known}", line=line
+            )
         return self.values[:, [self.columns.index(name) for name in wanted]]
 
     def fault(self, row: int, column: str, problem: str) -> ClipError:
@@ -66,7 +69,13 @@ class Series:
             column: Its column.
             problem: What is wrong.
         """
-        return ClipError(self.origin, problem, row=row, column=column, line=self.lines[row] if self.lines else None)
+        return ClipError(
+            self.origin,
+            problem,
+            row=row,
+            column=column,
+            line=self.lines[row] if self.lines else None,
+        )
 
 
 def read_series(path: Path, *, gaps: bool = False) -> Series:
@@ -99,7 +108,9 @@ def _read_text(path: Path, gaps: bool) -> Series:
     table = read_table(path, gaps=gaps)
     if TIME not in table.columns:
         first = table.lines[0] - 1 if table.columns and table.lines else None
-        problem = f"lacks the column {TIME!r}; it has {', '.join(table.columns) or 'no names of columns'}"
+        problem = (
+            f"lacks the column {TIME!r}; it has {', '.join(table.columns) or 'no names of columns'}"
+        )
         raise ClipError(str(path), problem, line=first)
     kept = [index for index, name in enumerate(table.columns) if name != TIME]
     times = table.values[:, table.columns.index(TIME)]
@@ -114,7 +125,9 @@ def _read_archive(path: Path) -> Series:
     times = read_times(arrays, n, origin)
     short = next((name for name, values in columns.items() if len(values) != n), None)
     if short is not None:
-        raise ClipError(origin, f"has {count(len(columns[short]), 'row')}, others have {n}", column=short)
+        raise ClipError(
+            origin, f"has {count(len(columns[short]), 'row')}, others have {n}", column=short
+        )
     values = np.column_stack(tuple(columns.values())) if columns else np.zeros((n, 0))
     return Series(origin, read_only(times), tuple(columns), read_only(values))
 
@@ -133,8 +146,13 @@ def _name_columns(arrays: dict[str, NDArray[np.generic]], origin: str) -> dict[s
         else:
             names = tuple(name + axis for axis in AXES)
         if array.ndim > 2 or (array.ndim == 2 and array.shape[1] != len(names)):
-            raise ClipError(origin, f"{name} has shape {array.shape}, expected one row per instant, columns {', '.join(names)}")
-        columns.update(zip(names, np.asarray(array, dtype=np.float64).reshape(len(array), -1).T, strict=True))
+            raise ClipError(
+                origin,
+                f"{name} has shape {array.shape}, expected one row per instant, columns {', '.join(names)}",
+            )
+        columns.update(
+            zip(names, np.asarray(array, dtype=np.float64).reshape(len(array), -1).T, strict=True)
+        )
     return columns
 
 
@@ -142,7 +160,9 @@ def _joint_names(arrays: dict[str, NDArray[np.generic]], name: str, origin: str)
     for key in ("rate_names", "joint_names"):
         if key in arrays and arrays[key].dtype.kind == "U":
             return tuple(map(str, arrays[key]))
-    raise ClipError(origin, str(UnknownNameError(f"list of names for {name}", "rate_names", arrays)))
+    raise ClipError(
+        origin, str(UnknownNameError(f"list of names for {name}", "rate_names", arrays))
+    )
 
 
 def _check(series: Series, gaps: bool) -> None:
@@ -155,8 +175,14 @@ def _check(series: Series, gaps: bool) -> None:
         raise series.fault(row, series.columns[column], tell_number(series.values[row, column]))
     wrong = np.flatnonzero(~np.isfinite(series.times))
     if wrong.size:
-        raise series.fault(int(wrong[0]), TIME, f"received {series.times[wrong[0]]}, expected a finite time")
+        raise series.fault(
+            int(wrong[0]), TIME, f"received {series.times[wrong[0]]}, expected a finite time"
+        )
     late = np.flatnonzero(np.diff(series.times) <= 0.0)
     if late.size:
         row = int(late[0]) + 1
-        raise series.fault(row, TIME, f"{series.times[row]:.9g} s comes after {series.times[row - 1]:.9g} s; times must ascend")
+        raise series.fault(
+            row,
+            TIME,
+            f"{series.times[row]:.9g} s comes after {series.times[row - 1]:.9g} s; times must ascend",
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured contact wrenches over time: force plates, or soles with sensors."""
 
 from __future__ import annotations
@@ -66,10 +67,16 @@ class MeasuredWrenches:
         """
         flat = self.wrenches.reshape(len(self.times), -1)
         columns = [np.interp(times, self.times, column) for column in flat.T]
-        return np.column_stack(columns).reshape(len(times), len(self.links), 6) if columns else np.zeros((len(times), 0, 6))
+        return (
+            np.column_stack(columns).reshape(len(times), len(self.links), 6)
+            if columns
+            else np.zeros((len(times), 0, 6))
+        )
 
 
-def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, str]) -> MeasuredWrenches:
+def load_force_plates(
+    path: str | Path, robot: RobotModel, links: Mapping[str, str]
+) -> MeasuredWrenches:
     """Read force plates: for each one, such as ``R``, columns ``R_Fx`` .. ``R_Fz``, ``R_Px`` .. ``R_Pz`` and ``R_Mx`` .. ``R_Mz``.
 
     F is the force on the robot, P where it acts and M the free moment there, all in axes of the world.  OpenSim's own names, such as
@@ -96,35 +103,65 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
         if plate not in plates:
             problem = str(UnknownNameError("force plate", plate, plates))
             raise ClipError(series.origin, problem, column=plate + FIRST, line=_header(series))
-    left_out = [plate for plate in plates if links and plate not in links and plate not in (*robot.links, *robot.aliases)]
+    left_out = [
+        plate
+        for plate in plates
+        if links and plate not in links and plate not in (*robot.links, *robot.aliases)
+    ]
     used = [plate for plate in plates if plate not in left_out]
     targets = tuple(_find_link(plate, robot, links, series, in_file) for plate in used)
     light = LIGHT * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-    wrenches, told = zip(*(_wrench(series, plate, light, in_file) for plate in used), strict=True) if used else ((), ())
-    notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
-    notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
+    wrenches, told = (
+        zip(*(_wrench(series, plate, light, in_file) for plate in used), strict=True)
+        if used
+        else ((), ())
+    )
+    notices: tuple[str, ...] = (
+        (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",)
+        if turned
+        else ()
+    )
+    notices += (
+        (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
+    )
     notices += tuple(notice for notice in told if notice)
     gap = tell_gap(series.times)
     notices += (f"plates: {gap}; forces go straight in between",) if gap else ()
-    return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
+    return MeasuredWrenches(
+        series.origin, series.times, targets, np.stack(wrenches, axis=1), notices
+    )
 
 
 def _header(series: Series) -> int | None:
     return series.lines[0] - 1 if series.lines else None
 
 
-def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: Series, in_file: Mapping[str, str]) -> str:
+def _find_link(
+    plate: str,
+    robot: RobotModel,
+    links: Mapping[str, str],
+    series: Series,
+    in_file: Mapping[str, str],
+) -> str:
     name = links.get(plate, plate)
     try:
         robot.link_frame(name)
     except UnknownNameError as cause:
-        what = f"plate {plate!r} acts on" if plate in links else f"no link was given for plate {plate!r}, and it is not one itself:"
+        what = (
+            f"plate {plate!r} acts on"
+            if plate in links
+            else f"no link was given for plate {plate!r}, and it is not one itself:"
+        )
         column = in_file.get(plate + FIRST, plate + FIRST)
-        raise ClipError(series.origin, f"{what} {cause}", column=column, line=_header(series)) from cause
+        raise ClipError(
+            series.origin, f"{what} {cause}", column=column, line=_header(series)
+        ) from cause
     return name
 
 
-def _wrench(series: Series, plate: str, light: float, in_file: Mapping[str, str]) -> tuple[Matrix, str]:
+def _wrench(
+    series: Series, plate: str, light: float, in_file: Mapping[str, str]
+) -> tuple[Matrix, str]:
     """Return the wrenches of a plate, nothing where it has no point, and a notice of that; refuse it where the plate bears."""
     names = [f"{plate}_{part}{axis}" for part in PARTS for axis in AXES]
     table = np.array(series.take(names))
@@ -135,10 +172,14 @@ def _wrench(series: Series, plate: str, light: float, in_file: Mapping[str, str]
         if not size <= light:  # no number is not
             name = names[int(np.argmax(gaps[row]))]
             where = "" if np.isnan(size) else f" where the plate bears {size:.4g} N"
-            raise series.fault(int(row), in_file.get(name, name), f"received nan, expected a finite number{where}")
+            raise series.fault(
+                int(row), in_file.get(name, name), f"received nan, expected a finite number{where}"
+            )
     table[rows] = 0.0
     F, P, M = np.split(table, 3, axis=1)
     told = (
-        f"plate {plate}: {count(len(rows), 'row')} without a point, with {sizes.max():.3g} N at most, taken as nothing" if len(rows) else ""
+        f"plate {plate}: {count(len(rows), 'row')} without a point, with {sizes.max():.3g} N at most, taken as nothing"
+        if len(rows)
+        else ""
     )
     return np.hstack((F, np.cross(P, F) + M)), told

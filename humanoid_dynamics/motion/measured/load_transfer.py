@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the times each surface touches to the shares of the load: each contact is loaded while another one is unloaded."""
 
 from __future__ import annotations
@@ -25,12 +26,22 @@ def plan_transfer(schedule: TouchTimes, profile: str | Profile = "quintic") -> C
     """
     found = []
     for surface, intervals in schedule.intervals.items():
-        others = [other for name, stretches in schedule.intervals.items() if name != surface for other in stretches]
+        others = [
+            other
+            for name, stretches in schedule.intervals.items()
+            if name != surface
+            for other in stretches
+        ]
         found += [_plan(surface, interval, others, schedule) for interval in intervals]
     return ContactSchedule.of(found, find_profile(profile))
 
 
-def share_table(schedule: TouchTimes, surfaces: tuple[str, ...], times: Vector, profile: str | Profile = "quintic") -> Matrix:
+def share_table(
+    schedule: TouchTimes,
+    surfaces: tuple[str, ...],
+    times: Vector,
+    profile: str | Profile = "quintic",
+) -> Matrix:
     """Return the share of each surface at many instants; a surface that does not touch has none.
 
     Args:
@@ -42,7 +53,11 @@ def share_table(schedule: TouchTimes, surfaces: tuple[str, ...], times: Vector, 
     Returns:
         (n, surfaces) shares of sum 1; all zero where nothing touches.
     """
-    chosen = TouchTimes(schedule.start, schedule.end, {s: schedule.intervals[s] for s in surfaces if s in schedule.intervals})
+    chosen = TouchTimes(
+        schedule.start,
+        schedule.end,
+        {s: schedule.intervals[s] for s in surfaces if s in schedule.intervals},
+    )
     plan, touches = plan_transfer(chosen, profile), chosen.labels(times)
     shares = np.zeros((len(times), len(surfaces)))
     closed = np.zeros((len(times), len(surfaces)), dtype=bool)
@@ -55,7 +70,9 @@ def share_table(schedule: TouchTimes, surfaces: tuple[str, ...], times: Vector, 
     return shares
 
 
-def _plan(surface: str, interval: Interval, others: list[Interval], schedule: TouchTimes) -> ContactInterval:
+def _plan(
+    surface: str, interval: Interval, others: list[Interval], schedule: TouchTimes
+) -> ContactInterval:
     start, end = interval
     leaving = [b for a, b in others if a < start < b < end]
     coming = [a for a, b in others if start < a < end < b]

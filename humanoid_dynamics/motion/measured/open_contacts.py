@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which contacts of a motion a rule is to resolve, and what load each of them takes."""
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class OpenContacts:
     notices: tuple[str, ...] = ()
 
 
-def find_open_contacts(clip: Clip, free: Matrix, plated: tuple[str, ...], covered: NDArray[np.bool_]) -> OpenContacts:
+def find_open_contacts(
+    clip: Clip, free: Matrix, plated: tuple[str, ...], covered: NDArray[np.bool_]
+) -> OpenContacts:
     """Find the contacts of a motion that were not measured.
 
     Which surface touches when is what the clip says, or is found from the motion of two soles; otherwise the surfaces that the robot
@@ -53,16 +56,24 @@ def find_open_contacts(clip: Clip, free: Matrix, plated: tuple[str, ...], covere
         The contacts with their shares.
     """
     measured = _surfaces_on(clip.robot, plated)
-    schedule, notices = _find_schedule(clip, free, [name for name in clip.robot.stance if name not in measured], covered)
+    schedule, notices = _find_schedule(
+        clip, free, [name for name in clip.robot.stance if name not in measured], covered
+    )
     names = tuple(name for name in schedule.intervals if not (name in measured and covered.all()))
     shares = share_table(schedule, names, clip.times)
     for column, name in enumerate(names):
         if name in measured:
             shares[covered, column] = 0.0
     total = shares.sum(axis=1, keepdims=True)
-    guessed = {clip.robot.surfaces[name].assumed: name for name in names if clip.robot.surfaces[name].assumed}
+    guessed = {
+        clip.robot.surfaces[name].assumed: name
+        for name in names
+        if clip.robot.surfaces[name].assumed
+    }
     notices += tuple(f"{name} was {assumed}" for assumed, name in guessed.items())
-    return OpenContacts(names, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0.0), notices)
+    return OpenContacts(
+        names, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0.0), notices
+    )
 
 
 def _surfaces_on(robot: RobotModel, links: tuple[str, ...]) -> set[str]:
@@ -82,19 +93,32 @@ def _joints_between(robot: RobotModel, one: int, other: int) -> float:
     if one == other:
         return 0.0
     shorter, longer = sorted(ways, key=len)
-    return len(longer) - len(shorter) if len(shorter) > ROOT_WAY and longer[: len(shorter)] == shorter else np.inf
+    return (
+        len(longer) - len(shorter)
+        if len(shorter) > ROOT_WAY and longer[: len(shorter)] == shorter
+        else np.inf
+    )
 
 
-def _find_schedule(clip: Clip, free: Matrix, unmeasured: list[str], covered: NDArray[np.bool_]) -> tuple[TouchTimes, tuple[str, ...]]:
+def _find_schedule(
+    clip: Clip, free: Matrix, unmeasured: list[str], covered: NDArray[np.bool_]
+) -> tuple[TouchTimes, tuple[str, ...]]:
     robot = clip.robot
     if clip.contacts:
         return schedule_from_labels(clip.times, clip.contacts), ()
     if robot.root != "free_flyer" or len(robot.stance) != 2:
         notice = f"contacts were not given; taken to touch all the time: {', '.join(robot.stance) or 'nothing'}"
-        return schedule_from_labels(clip.times, dict.fromkeys(robot.stance, np.ones(len(clip), dtype=bool))), (notice,)
-    need = _upward_force(clip, free) / (robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0)
+        return schedule_from_labels(
+            clip.times, dict.fromkeys(robot.stance, np.ones(len(clip), dtype=bool))
+        ), (notice,)
+    need = _upward_force(clip, free) / (
+        robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
+    )
     falling = need < FALLING
-    labels = {name: touches & ~falling for name, touches in detect_contacts(clip).labels(clip.times).items()}
+    labels = {
+        name: touches & ~falling
+        for name, touches in detect_contacts(clip).labels(clip.times).items()
+    }
     notice = "contacts were not given; they were found from the motion of the soles"
     if len(unmeasured) == 1:
         labels[unmeasured[0]] |= _bears_rest(need) & covered
@@ -114,5 +138,12 @@ def _bears_rest(need: Vector) -> NDArray[np.bool_]:
 
 def _upward_force(clip: Clip, free: Matrix) -> Matrix:
     """Return the force that the motion needs from the ground, against gravity, (n,) [N]."""
-    up = -clip.robot.model.gravity.linear / (float(np.linalg.norm(clip.robot.model.gravity.linear)) or 1.0)
-    return np.array([up @ (pin.Quaternion(q[3:7]).toRotationMatrix() @ f[:3]) for q, f in zip(clip.q, free, strict=True)])
+    up = -clip.robot.model.gravity.linear / (
+        float(np.linalg.norm(clip.robot.model.gravity.linear)) or 1.0
+    )
+    return np.array(
+        [
+            up @ (pin.Quaternion(q[3:7]).toRotationMatrix() @ f[:3])
+            for q, f in zip(clip.q, free, strict=True)
+        ]
+    )

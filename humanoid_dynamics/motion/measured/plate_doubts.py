@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether measured wrenches belong to a motion: a foot cannot be pushed from far away, and the ground does not pull."""
 
 from __future__ import annotations
@@ -27,17 +28,25 @@ def find_plate_doubts(clip: Clip, measured: MeasuredWrenches) -> tuple[str, ...]
     wrenches = measured.at(clip.times)
     gravity = clip.robot.model.gravity.linear
     weight = clip.robot.mass * float(np.linalg.norm(gravity))
-    loaded = (np.linalg.norm(wrenches[:, :, :3], axis=2) > BEARS * weight) & measured.covers(clip.times)[:, None]
+    loaded = (np.linalg.norm(wrenches[:, :, :3], axis=2) > BEARS * weight) & measured.covers(
+        clip.times
+    )[:, None]
     arms = _measure_arms(clip, measured.links, wrenches) * loaded
     doubts = []
-    pull = clip.robot.mass * float(np.mean(wrenches[:, :, :3].sum(axis=1) @ gravity)) / (weight or 1.0)
+    pull = (
+        clip.robot.mass * float(np.mean(wrenches[:, :, :3].sum(axis=1) @ gravity)) / (weight or 1.0)
+    )
     if pull > PULLS * weight:
-        doubts.append(f"what was measured pulls the robot down, by {pull:.4g} N on average; expected the force on the robot")
+        doubts.append(
+            f"what was measured pulls the robot down, by {pull:.4g} N on average; expected the force on the robot"
+        )
     for link, column in zip(measured.links, arms.T, strict=True):
         worst = int(np.argmax(column)) if len(column) else 0
         if column[worst] > FAR:
             problem = f"the wrench on {link} passes it {column[worst]:.3g} m away at {clip.times[worst]:.3f} s"
-            doubts.append(f"{problem}; look at the link, units, axes, and the quaternion, which is x, y, z, w")
+            doubts.append(
+                f"{problem}; look at the link, units, axes, and the quaternion, which is x, y, z, w"
+            )
     return tuple(doubts)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether rates that were given belong to a motion: degrees for radians, other axes, other columns, or none at all.
 
 What was given is summed up over windows of a tenth of a second and compared with how far the motion went there.  Noise of samples does not
@@ -22,7 +23,10 @@ SPAN, LEAST_STEPS = 0.1, 4  # s that a window takes, and the steps it has at lea
 GAP = 2.0  # of the usual step; a longer one says nothing
 WRONG = 0.5  # of what was given or moved, whichever is more
 ABOVE_NOISE = 2.5  # times what noise of samples makes of a mean
-SLOWEST = {"velocities": 0.02, "accelerations": 0.2}  # m/s, rad/s, m/s² or rad/s²; less makes no torque worth a word
+SLOWEST = {
+    "velocities": 0.02,
+    "accelerations": 0.2,
+}  # m/s, rad/s, m/s² or rad/s²; less makes no torque worth a word
 DEGREE = 180.0 / np.pi
 NEAR = 0.1  # of the factor, and of what is left beside it
 FIXED = 0.3  # of the error; less is left in the right axes
@@ -52,7 +56,11 @@ class _Sums:
         """Return the RMS difference where it counts as wrong, zero elsewhere, (nv,)."""
         errors = self.errors()
         size = np.maximum(rms(self.given), rms(self.moved))
-        return np.where((errors > WRONG * size) & (errors > ABOVE_NOISE * self.noise) & (errors > least), errors, 0.0)
+        return np.where(
+            (errors > WRONG * size) & (errors > ABOVE_NOISE * self.noise) & (errors > least),
+            errors,
+            0.0,
+        )
 
 
 def find_rate_doubts(clip: Clip, complete: Clip) -> tuple[str, ...]:
@@ -67,11 +75,15 @@ def find_rate_doubts(clip: Clip, complete: Clip) -> tuple[str, ...]:
     """
     doubts, model, v = [], clip.robot.model, np.asarray(complete.v)
     if clip.v is not None:
-        steps = np.array([pin.difference(model, *pair) for pair in zip(clip.q[:-1], clip.q[1:], strict=True)]).reshape(-1, model.nv)
+        steps = np.array(
+            [pin.difference(model, *pair) for pair in zip(clip.q[:-1], clip.q[1:], strict=True)]
+        ).reshape(-1, model.nv)
         doubts += _doubt(clip, "velocities", "configurations", steps, v)
         v = window_differences(model, clip.times, clip.q)[0] if doubts else v
     if clip.a is not None:
-        doubts += _doubt(clip, "accelerations", "velocities", np.diff(v, axis=0), np.asarray(clip.a))
+        doubts += _doubt(
+            clip, "accelerations", "velocities", np.diff(v, axis=0), np.asarray(clip.a)
+        )
     return tuple(doubts)
 
 
@@ -81,11 +93,21 @@ def _doubt(clip: Clip, what: str, reference: str, steps: Matrix, rates: Matrix) 
     if sums is None or not wrong.any():
         return []
     worst, robot = int(np.argmax(wrong)), clip.robot
-    unit = ("m" if coordinate_units(robot)[worst] == "N" else "rad") + ("/s" if what == "velocities" else "/s²")
+    unit = ("m" if coordinate_units(robot)[worst] == "N" else "rad") + (
+        "/s" if what == "velocities" else "/s²"
+    )
     sizes = f"{wrong[worst]:.3g} {unit} rms where these make {rms(sums.moved)[worst]:.3g} {unit}"
     others = int(np.count_nonzero(wrong)) - 1
-    more = f", {others} more columns are wrong too" if others > 1 else ", one more column is wrong too" if others else ""
-    told = f"{what} contradict {reference}: {velocity_columns(robot)[worst]} is wrong by {sizes}{more}"
+    more = (
+        f", {others} more columns are wrong too"
+        if others > 1
+        else ", one more column is wrong too"
+        if others
+        else ""
+    )
+    told = (
+        f"{what} contradict {reference}: {velocity_columns(robot)[worst]} is wrong by {sizes}{more}"
+    )
     return ["; ".join((told, *_tell_degrees(sums, wrong), *_tell_axes(clip, steps, rates, wrong)))]
 
 
@@ -99,9 +121,13 @@ def _sum_up(times: Vector, steps: Matrix, rates: Matrix) -> _Sums | None:
     known = (h <= GAP * usual)[:, None]
     moved, given = steps * known, 0.5 * (rates[1:] + rates[:-1]) * h[:, None] * known
     lasting = width * usual
-    sums = [np.vstack((np.zeros(part.shape[1]), np.cumsum(part, axis=0))) for part in (moved, given)]
+    sums = [
+        np.vstack((np.zeros(part.shape[1]), np.cumsum(part, axis=0))) for part in (moved, given)
+    ]
     means = [(part[width:] - part[:-width]) / lasting for part in sums]
-    of_rates = rms(np.diff(rates, 3, axis=0)) / np.sqrt(20.0 * width)  # third differences of white noise are 20^(1/2) times as large
+    of_rates = rms(np.diff(rates, 3, axis=0)) / np.sqrt(
+        20.0 * width
+    )  # third differences of white noise are 20^(1/2) times as large
     return _Sums(means[0], means[1], np.hypot(rms(given - moved) / lasting, of_rates))
 
 
@@ -112,7 +138,9 @@ def _tell_degrees(sums: _Sums, wrong: Vector) -> list[str]:
     factor = float(np.sum(moved * given) / max(float(np.sum(moved**2)), 1e-300))
     rest = float(np.linalg.norm(given - factor * moved))
     near = abs(factor / DEGREE - 1.0) < NEAR and rest < NEAR * float(np.linalg.norm(given))
-    return [f"they are {factor:.3g} times as large, as in degrees; expected radians"] if near else []
+    return (
+        [f"they are {factor:.3g} times as large, as in degrees; expected radians"] if near else []
+    )
 
 
 def _tell_axes(clip: Clip, steps: Matrix, rates: Matrix, wrong: Vector) -> list[str]:
@@ -129,7 +157,11 @@ def _tell_axes(clip: Clip, steps: Matrix, rates: Matrix, wrong: Vector) -> list[
             continue
         if np.linalg.norm(after.errors()[part]) < FIXED * np.linalg.norm(before.errors()[part]):
             told.append(names)
-    return [f"{' and '.join(told)} are in axes of the world; expected axes of the base"] if told else []
+    return (
+        [f"{' and '.join(told)} are in axes of the world; expected axes of the base"]
+        if told
+        else []
+    )
 
 
 def _is_free(robot: RobotModel) -> bool:

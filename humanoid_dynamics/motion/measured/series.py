@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions whose velocities and accelerations stand in files of their own, as a measurement leaves them."""
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from humanoid_dynamics.motion.formats.columns import configuration_columns, join
 from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
-from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, check_joint_map, order_velocities
+from humanoid_dynamics.motion.formats.mapping import (
+    JointMap,
+    build_clip,
+    check_joint_map,
+    order_velocities,
+)
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
@@ -67,7 +73,10 @@ def load_measured_motion(
     else:
         clip = retarget_file(motion, robot).clip
         motion = Recording(clip.origin, clip.times, (), clip.q)
-    v, a = (None if rates is None else _read_rates(Path(rates), motion, robot, joint_map) for rates in (velocity, acceleration))
+    v, a = (
+        None if rates is None else _read_rates(Path(rates), motion, robot, joint_map)
+        for rates in (velocity, acceleration)
+    )
     if clip is None:
         return build_clip(motion, robot, joint_map, v, a)
     return clip.change(v=clip.v if v is None else v, a=clip.a if a is None else a)
@@ -80,15 +89,24 @@ def find_line(fault: ClipError, path: str | Path) -> ClipError:
         fault: What is wrong.
         path: The motion.
     """
-    if fault.row is None or fault.line is not None or fault.origin != str(path) or detect_format(Path(path)) not in TABLES:
+    if (
+        fault.row is None
+        or fault.line is not None
+        or fault.origin != str(path)
+        or detect_format(Path(path)) not in TABLES
+    ):
         return fault
     return fault.in_lines(read_table(Path(path)).lines)
 
 
-def _read(path: Path, names: Mapping[str, str] | None, fps: float | None) -> Recording | Bvh | DeepMimic:
+def _read(
+    path: Path, names: Mapping[str, str] | None, fps: float | None
+) -> Recording | Bvh | DeepMimic:
     form = detect_format(path)
     if names and form != "mcap":
-        raise ClipError(str(path), "received --remap with a file that is not a bag, expected an .mcap file")
+        raise ClipError(
+            str(path), "received --remap with a file that is not a bag, expected an .mcap file"
+        )
     if form == "mcap":
         return read_bag_motion(path, names)
     return read_csv(path, fps, beside=False) if form in TABLES else read_motion(path, fps)
@@ -97,7 +115,10 @@ def _read(path: Path, names: Mapping[str, str] | None, fps: float | None) -> Rec
 def _check_columns(motion: Recording, robot: RobotModel, joint_map: JointMap, hold: bool) -> None:
     """Refuse a table that leaves joints out, unless they are held, or the base: nobody knows where they were."""
     followers = {name for mimic in robot.mimics for name in joint_columns(robot.joint(mimic.joint))}
-    known, wanted = followers | set(motion.columns) - joint_map.ignore | set(joint_map.sources), configuration_columns(robot)
+    known, wanted = (
+        followers | set(motion.columns) - joint_map.ignore | set(joint_map.sources),
+        configuration_columns(robot),
+    )
     missing = [name for name in wanted if name not in known]
     rootless = robot.root != "fixed" and not known.issuperset(joint_columns(robot.joints[0]))
     if motion.columns and missing and (rootless or not hold):
@@ -105,21 +126,46 @@ def _check_columns(motion: Recording, robot: RobotModel, joint_map: JointMap, ho
         unknown = [name for name in motion.columns if name not in wanted and name not in used]
         told = f"; {robot.name!r} does not know its {listed('column', unknown)}" if unknown else ""
         hint = BASE_HINT if rootless else HOLD_HINT
-        raise ClipError(motion.origin, f"lacks the {listed('column', missing)}{told}; {hint}", line=motion.header)
+        raise ClipError(
+            motion.origin,
+            f"lacks the {listed('column', missing)}{told}; {hint}",
+            line=motion.header,
+        )
 
 
-def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: JointMap | None) -> Matrix:
+def _read_rates(
+    path: Path, motion: Recording, robot: RobotModel, joint_map: JointMap | None
+) -> Matrix:
     """Return rates in the order of the robot, (n, nv)."""
     series = read_series(path)
     if len(series.times) != len(motion.times):
-        raise ClipError(series.origin, f"has {count(len(series.times), 'row')}, {motion.origin} has {len(motion.times)}")
-    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times), initial=LONGEST_STEP))
+        raise ClipError(
+            series.origin,
+            f"has {count(len(series.times), 'row')}, {motion.origin} has {len(motion.times)}",
+        )
+    apart, same = (
+        np.abs(series.times - motion.times),
+        SAME_INSTANT * float(np.min(np.diff(motion.times), initial=LONGEST_STEP)),
+    )
     if apart.max() > same:
         row = int(np.argmax(apart > same))
-        raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
-    told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None, degrees=series.degrees)
+        raise series.fault(
+            row,
+            "time",
+            f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there",
+        )
+    told = replace(
+        motion,
+        origin=series.origin,
+        rates=series.columns,
+        velocities=series.values,
+        accelerations=None,
+        degrees=series.degrees,
+    )
     try:
         rates = order_velocities(told, robot, joint_map)
     except ClipError as fault:
-        raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
+        raise ClipError(
+            fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None
+        ) from None
     return np.zeros((len(motion.times), robot.nv)) if rates is None else rates

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques of a motion as a bag: what the node ``inverse_dynamics`` would have said, on its topics, beside the states they belong to.
 
 /unguarded/joint_torque_commands sensor_msgs/JointState       effort by name [N·m, N]
@@ -17,7 +18,15 @@ from humanoid_dynamics.model.joint import Joint
 from humanoid_dynamics.motion.motion_torques import PROOF, MotionTorques
 from humanoid_dynamics.series.bag_file import BagFile
 from humanoid_dynamics.series.bag_writer import WORLD, clean
-from humanoid_dynamics.series.messages import NANO, Form, array_form, build_template, joint_state_form, odometry_form, wrench_form
+from humanoid_dynamics.series.messages import (
+    NANO,
+    Form,
+    array_form,
+    build_template,
+    joint_state_form,
+    odometry_form,
+    wrench_form,
+)
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 ONE = frozenset({"revolute", "continuous", "prismatic"})
@@ -39,7 +48,10 @@ def write_torque_bag(torques: MotionTorques, path: Path) -> None:
     channels = _list_channels(torques)
     bag = BagFile(path)
     try:
-        made = [(bag.connect(topic, form.kind), build_template(form), fill) for topic, form, fill in channels]
+        made = [
+            (bag.connect(topic, form.kind), build_template(form), fill)
+            for topic, form, fill in channels
+        ]
         for k, t in enumerate(torques.clip.times.tolist()):
             stamp = round(t * NANO)
             for connection, template, fill in made:
@@ -52,23 +64,45 @@ def _list_channels(torques: MotionTorques) -> list[Channel]:
     clip, names = torques.clip, torques.columns
     count = len(names)
     channels: list[Channel] = [
-        ("/unguarded/joint_torque_commands", joint_state_form(names, (0, 0, count)), lambda k: (np.zeros(0), np.zeros(0), torques.tau[k])),
+        (
+            "/unguarded/joint_torque_commands",
+            joint_state_form(names, (0, 0, count)),
+            lambda k: (np.zeros(0), np.zeros(0), torques.tau[k]),
+        ),
     ]
     for column, surface in enumerate(torques.surfaces):
-        channels.append((f"/planned_wrenches/{clean(surface)}", wrench_form(WORLD), _fill_wrench(torques.wrenches[:, column])))
+        channels.append(
+            (
+                f"/planned_wrenches/{clean(surface)}",
+                wrench_form(WORLD),
+                _fill_wrench(torques.wrenches[:, column]),
+            )
+        )
     if len(torques.proofs):
-        channels.append(("/certificate", array_form((*PROOF, "age")), lambda k: (np.append(torques.proofs[k], 0.0),)))
+        channels.append(
+            (
+                "/certificate",
+                array_form((*PROOF, "age")),
+                lambda k: (np.append(torques.proofs[k], 0.0),),
+            )
+        )
     joints = [joint for joint in clip.robot.joints if joint.kind in ONE]
     at = np.array([joint.v.start for joint in joints], dtype=np.intp)
     positions, speeds = _read_positions(joints, clip.q), np.asarray(clip.v)
     size = (len(joints), len(joints), 0)
     channels.append(
-        ("/joint_states", joint_state_form([j.name for j in joints], size), lambda k: (positions[k], speeds[k, at], np.zeros(0)))
+        (
+            "/joint_states",
+            joint_state_form([j.name for j in joints], size),
+            lambda k: (positions[k], speeds[k, at], np.zeros(0)),
+        )
     )
     if clip.robot.root == "free_flyer":
         unknown = np.zeros(36)
         form = odometry_form(WORLD, clip.robot.links[0])
-        channels.append((f"/{WORLD}", form, lambda k: (clip.q[k, :7], unknown, speeds[k, :6], unknown)))
+        channels.append(
+            (f"/{WORLD}", form, lambda k: (clip.q[k, :7], unknown, speeds[k, :6], unknown))
+        )
     return channels
 
 
@@ -79,6 +113,9 @@ def _fill_wrench(wrenches: Matrix) -> Fill:
 def _read_positions(joints: list[Joint], q: Matrix) -> Matrix:
     """Return the position of each joint at each instant."""
     columns = [
-        np.arctan2(q[:, joint.q.start + 1], q[:, joint.q.start]) if joint.kind == "continuous" else q[:, joint.q.start] for joint in joints
+        np.arctan2(q[:, joint.q.start + 1], q[:, joint.q.start])
+        if joint.kind == "continuous"
+        else q[:, joint.q.start]
+        for joint in joints
     ]
     return np.column_stack(columns) if columns else np.zeros((len(q), 0))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torques of a motion as a file."""
 
 from __future__ import annotations
@@ -68,4 +69,7 @@ def table_of_torques(torques: MotionTorques) -> str:
         torques: The torques.
     """
     rows = np.column_stack((torques.clip.times, torques.tau)).tolist()
-    return "\n".join((",".join((TIME, *torques.columns)), *(",".join(map(repr, row)) for row in rows))) + "\n"
+    return (
+        "\n".join((",".join((TIME, *torques.columns)), *(",".join(map(repr, row)) for row in rows)))
+        + "\n"
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A moving skeleton: bones that turn about their joints, without masses and without a robot."""
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class SkeletonMotion:
         p, R = np.array(self.places), np.array(self.turns)
         for joint, parent in enumerate(self.skeleton.parents):
             if parent >= 0:
-                p[:, joint] = p[:, parent] + np.einsum("nij,nj->ni", R[:, parent], self.places[:, joint])
+                p[:, joint] = p[:, parent] + np.einsum(
+                    "nij,nj->ni", R[:, parent], self.places[:, joint]
+                )
                 R[:, joint] = R[:, parent] @ self.turns[:, joint]
         return p, R

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joint of a skeleton is which point of a body, as a small YAML file.
 
     up: y                   # axis of the file that points up, and the one the body faces: x, y, z, -x, -y, -z
@@ -95,11 +96,17 @@ def load_skeleton_map(path: Path) -> SkeletonMap:
     unknown = [str(name) for name in points if name not in POINTS]
     missing = [name for name in NEEDED if name not in points]
     if unknown or missing:
-        raise DescriptionError(origin, "points", f"unknown {', '.join(unknown) or 'none'}; missing {', '.join(missing) or 'none'}")
+        raise DescriptionError(
+            origin,
+            "points",
+            f"unknown {', '.join(unknown) or 'none'}; missing {', '.join(missing) or 'none'}",
+        )
     joints = content.get("joints") or {}
     if not isinstance(joints, dict):
         raise DescriptionError(origin, "joints", "expected joint: {parent, kind, offset}")
-    table = {str(name): _read_joint(value, origin, f"joints.{name}") for name, value in joints.items()}
+    table = {
+        str(name): _read_joint(value, origin, f"joints.{name}") for name, value in joints.items()
+    }
     return SkeletonMap(origin, R_WF, rest, dict(points), table)
 
 
@@ -128,7 +135,10 @@ def find_skeleton_map(skeleton: Skeleton, origin: str) -> SkeletonMap:
         if set(candidate.points.values()) <= known:
             return candidate
     names = ", ".join(Path(candidate.origin).stem for candidate in maps)
-    raise ClipError(origin, f"no skeleton map fits ({names}); write one for the joints {', '.join(skeleton.names)}")
+    raise ClipError(
+        origin,
+        f"no skeleton map fits ({names}); write one for the joints {', '.join(skeleton.names)}",
+    )
 
 
 def _read_axes(content: Mapping[str, object], origin: str) -> Matrix:
@@ -136,7 +146,9 @@ def _read_axes(content: Mapping[str, object], origin: str) -> Matrix:
     for key, usual in (("forward", "z"), ("up", "y")):
         value = content.get(key, usual)
         if not isinstance(value, str) or value.removeprefix("-") not in {"x", "y", "z"}:
-            raise DescriptionError(origin, key, f"received {value!r}, expected x, y, z, -x, -y or -z")
+            raise DescriptionError(
+                origin, key, f"received {value!r}, expected x, y, z, -x, -y or -z"
+            )
         axis = np.zeros(3)
         axis["xyz".index(value[-1])] = -1.0 if value.startswith("-") else 1.0
         axes.append(axis)
@@ -147,9 +159,23 @@ def _read_axes(content: Mapping[str, object], origin: str) -> Matrix:
 
 
 def _read_joint(value: object, origin: str, key: str) -> SkeletonJoint:
-    if not isinstance(value, dict) or set(value) != {"parent", "kind", "offset"} or value["kind"] not in KINDS:
-        raise DescriptionError(origin, key, f"expected parent, kind ({', '.join(KINDS)}) and offset")
+    if (
+        not isinstance(value, dict)
+        or set(value) != {"parent", "kind", "offset"}
+        or value["kind"] not in KINDS
+    ):
+        raise DescriptionError(
+            origin, key, f"expected parent, kind ({', '.join(KINDS)}) and offset"
+        )
     offset = value["offset"]
-    if not isinstance(offset, list) or len(offset) != 3 or not all(isinstance(part, int | float) for part in offset):
-        raise DescriptionError(origin, f"{key}.offset", f"received {offset!r}, expected three numbers")
-    return SkeletonJoint(str(value["parent"]), value["kind"], (float(offset[0]), float(offset[1]), float(offset[2])))
+    if (
+        not isinstance(offset, list)
+        or len(offset) != 3
+        or not all(isinstance(part, int | float) for part in offset)
+    ):
+        raise DescriptionError(
+            origin, f"{key}.offset", f"received {offset!r}, expected three numbers"
+        )
+    return SkeletonJoint(
+        str(value["parent"]), value["kind"], (float(offset[0]), float(offset[1]), float(offset[2]))
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the feet of a walk stay clear of each other: apart, each on its side, and turned no more than the hips allow."""
 
 from __future__ import annotations
@@ -53,11 +54,19 @@ class FootClearance:
         """Return whether two soles, each at x, y and yaw, are clear of each other."""
         turned, heading = poses[0, 2] - poses[1, 2], np.mean(poses[:, 2])
         beside = (poses[0, :2] - poses[1, :2]) @ np.array([-np.sin(heading), np.cos(heading)])
-        left, right = (_place(vertices, pose) for vertices, pose in zip(self._soles, poses, strict=True))
-        return bool(self.least_yaw <= turned <= self.most_yaw and beside > CLEARANCE and gap_between(left, right) > CLEARANCE)
+        left, right = (
+            _place(vertices, pose) for vertices, pose in zip(self._soles, poses, strict=True)
+        )
+        return bool(
+            self.least_yaw <= turned <= self.most_yaw
+            and beside > CLEARANCE
+            and gap_between(left, right) > CLEARANCE
+        )
 
 
-def refuse_crossing(clearance: FootClearance, style: WalkStyle, stand: Vector, *, length: float) -> ShapeError:
+def refuse_crossing(
+    clearance: FootClearance, style: WalkStyle, stand: Vector, *, length: float
+) -> ShapeError:
     """Tell that feet cross, and the largest turn with which they do not.
 
     Args:
@@ -72,7 +81,9 @@ def refuse_crossing(clearance: FootClearance, style: WalkStyle, stand: Vector, *
     largest = _largest_turn(clearance, style, stand, length)
     if largest is None:
         received = f"{length:.3g} m ahead and {style.side_step:.3g} m to the left in one step"
-        return ShapeError("steps", received, "a smaller sideways step, so that feet do not cross or touch")
+        return ShapeError(
+            "steps", received, "a smaller sideways step, so that feet do not cross or touch"
+        )
     turns = max(style.steps - 1, 1)
     walk = f"{largest * turns:.2f} rad over {style.steps} step{'' if style.steps == 1 else 's'}"
     expected = f"at most {largest:.2f} rad, {walk}: else the feet cross or the hips turn too far; more steps turn farther"
@@ -97,13 +108,20 @@ def gap_between(first: Matrix, second: Matrix) -> float:
     return float(np.max(np.min(second @ normals.T, axis=0) - np.max(first @ normals.T, axis=0)))
 
 
-def _largest_turn(clearance: FootClearance, style: WalkStyle, stand: Vector, length: float) -> float | None:
+def _largest_turn(
+    clearance: FootClearance, style: WalkStyle, stand: Vector, length: float
+) -> float | None:
     """Return the largest turn of a step, in the direction asked for, up to which no feet cross [rad]; None where they do without one."""
     largest = None
     few = min(style.steps, 4)  # later steps repeat these
     for turn in np.arange(0.0, min(abs(style.turn), np.pi), FINENESS):
         other = replace(style, steps=few, turn=float(np.copysign(turn, style.turn)))
-        if clearance.crossing(plan_footsteps(other, stand, length=length, times=(1.0, 1.0, 1.0, 1.0))) is not None:
+        if (
+            clearance.crossing(
+                plan_footsteps(other, stand, length=length, times=(1.0, 1.0, 1.0, 1.0))
+            )
+            is not None
+        ):
             break
         largest = float(turn)
     return largest
@@ -113,18 +131,32 @@ def _yaw_ranges(robot: RobotModel) -> Matrix:
     """Return (2, 2) how far each foot turns to the right and to the left of where it rests, by the upright joints of its leg [rad]."""
     data, model = robot.data(), robot.model
     pin.computeJointJacobians(model, data, robot.posture)
-    legs = [{int(i) for i in model.supports[model.frames[sole.frame].parentJoint]} for sole in find_soles(robot)]
+    legs = [
+        {int(i) for i in model.supports[model.frames[sole.frame].parentJoint]}
+        for sole in find_soles(robot)
+    ]
     ranges = []
     for leg in legs:
         joints = [joint for joint in robot.joints if joint.index in leg - (legs[0] & legs[1])]
-        upright = [joint for joint in joints if joint.kind == "revolute" and abs(data.J[5, joint.v.start]) > UPRIGHT]
+        upright = [
+            joint
+            for joint in joints
+            if joint.kind == "revolute" and abs(data.J[5, joint.v.start]) > UPRIGHT
+        ]
         free = not upright or any(joint.kind not in {"revolute", "prismatic"} for joint in joints)
-        ranges.append(np.array([-np.inf, np.inf]) if free else np.sum([_turns(robot, data, joint) for joint in upright], axis=0))
+        ranges.append(
+            np.array([-np.inf, np.inf])
+            if free
+            else np.sum([_turns(robot, data, joint) for joint in upright], axis=0)
+        )
     return np.array(ranges)
 
 
 def _turns(robot: RobotModel, data: pin.Data, joint: Joint) -> Vector:
-    ends = np.array([robot.limits.lower[joint.q][0], robot.limits.upper[joint.q][0]]) - robot.posture[joint.q][0]
+    ends = (
+        np.array([robot.limits.lower[joint.q][0], robot.limits.upper[joint.q][0]])
+        - robot.posture[joint.q][0]
+    )
     return np.sort(np.sign(data.J[5, joint.v.start]) * ends)
 
 

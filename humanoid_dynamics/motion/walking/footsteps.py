@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the feet of a walk go, and when."""
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from humanoid_dynamics.spatial.arrays import Vector
 TIMES, LONGEST = ("step_time", "double_support", "start_time", "stop_time"), 60.0  # s
 RATES = (5.0, 10_000.0)  # Hz
 MOST_STEPS = 1000
-SIZES, LARGEST = ("step_length", "side_step", "turn", "step_height", "slope", "lower"), 100.0  # m or rad; nobody is as large
+SIZES, LARGEST = (
+    ("step_length", "side_step", "turn", "step_height", "slope", "lower"),
+    100.0,
+)  # m or rad; nobody is as large
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,11 @@ class WalkStyle:
     rate: float = 200.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= MOST_STEPS:
+        if (
+            isinstance(self.steps, bool)
+            or not isinstance(self.steps, int)
+            or not 1 <= self.steps <= MOST_STEPS
+        ):
             raise ShapeError("steps", repr(self.steps), f"a whole number, 1 to {MOST_STEPS}")
         if self.first not in {"left", "right"}:
             raise ShapeError("first", repr(self.first), "left or right")
@@ -66,7 +74,9 @@ class WalkStyle:
         for name in SIZES:
             value = getattr(self, name)
             if value is not None and not abs(value) <= LARGEST:
-                raise ShapeError(name, repr(value), f"a finite number of at most {LARGEST:g} m or rad")
+                raise ShapeError(
+                    name, repr(value), f"a finite number of at most {LARGEST:g} m or rad"
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +122,9 @@ class FootstepPlan:
         return np.array(poses)
 
 
-def plan_footsteps(style: WalkStyle, stand: Vector, *, length: float, times: tuple[float, float, float, float]) -> FootstepPlan:
+def plan_footsteps(
+    style: WalkStyle, stand: Vector, *, length: float, times: tuple[float, float, float, float]
+) -> FootstepPlan:
     """Place the feet of a walk on the ground plane.
 
     The body goes along an arc; each step puts one foot where it stands beside the body.
@@ -144,7 +156,13 @@ def plan_footsteps(style: WalkStyle, stand: Vector, *, length: float, times: tup
 
 def _go(pose: Vector, step: Vector) -> Vector:
     c, s = np.cos(pose[2]), np.sin(pose[2])
-    return np.array([pose[0] + c * step[0] - s * step[1], pose[1] + s * step[0] + c * step[1], pose[2] + step[2]])
+    return np.array(
+        [
+            pose[0] + c * step[0] - s * step[1],
+            pose[1] + s * step[0] + c * step[1],
+            pose[2] + step[2],
+        ]
+    )
 
 
 def _seen_from(body: Vector, pose: Vector) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference gait R1: one step of the planar biped, twice continuously differentiable in time.
 
 Rear foot flat until t1, then about its toe, swinging after t2; front foot lands on its heel at t0 without speed or acceleration and is
@@ -64,7 +65,9 @@ class GaitParameters:
             self._check_number(name)
         hip = np.array(HIP_X) * self.step / STEP if self.hip_x is None else self.hip_x
         if np.ndim(hip) != 1 or np.size(hip) <= DEGREE:
-            raise ShapeError("hip_x", f"shape {np.shape(hip)}", f"a row of at least {DEGREE + 1} numbers")
+            raise ShapeError(
+                "hip_x", f"shape {np.shape(hip)}", f"a row of at least {DEGREE + 1} numbers"
+            )
         object.__setattr__(self, "hip_x", read_only(check_vector("hip_x", hip, np.size(hip))))
 
     def _check_number(self, name: str) -> None:
@@ -73,7 +76,11 @@ class GaitParameters:
             return
         number = float(check_vector(name, [value], 1)[0])
         if (name in {"step", "hip_height"} and number <= 0.0) or (name == "lift" and number < 0.0):
-            raise ShapeError(name, f"{number:g} m", "a length that is not negative" if name == "lift" else "a positive length")
+            raise ShapeError(
+                name,
+                f"{number:g} m",
+                "a length that is not negative" if name == "lift" else "a positive length",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +110,15 @@ class GaitR1:
         self.parameters = GaitParameters() if parameters is None else parameters
         given, control = self.parameters, np.asarray(self.parameters.hip_x)
         knots = np.concatenate(
-            (np.zeros(DEGREE), np.linspace(0.0, given.times[3], len(control) - DEGREE + 1), np.full(DEGREE, given.times[3]))
+            (
+                np.zeros(DEGREE),
+                np.linspace(0.0, given.times[3], len(control) - DEGREE + 1),
+                np.full(DEGREE, given.times[3]),
+            )
         )
-        from scipy.interpolate import BSpline  # takes half a second to load, for which every world would wait
+        from scipy.interpolate import (
+            BSpline,
+        )  # takes half a second to load, for which every world would wait
 
         spline = BSpline(knots, control, DEGREE, extrapolate=False)
         self._hip = (spline, spline.derivative(1), spline.derivative(2))
@@ -136,7 +149,12 @@ class GaitR1:
         front_shank, front_thigh = self._bend(hip, front_ankle, t)
         trunk = Track(np.asarray(self.parameters.trunk), np.zeros(()), np.zeros(()))
         links = (rear_pitch, rear_shank, rear_thigh, trunk, front_thigh, front_shank, front_pitch)
-        return BipedMotion(*(np.array([float(getattr(link, name)) for link in links]) for name in ("value", "rate", "acceleration")))
+        return BipedMotion(
+            *(
+                np.array([float(getattr(link, name)) for link in links])
+                for name in ("value", "rate", "acceleration")
+            )
+        )
 
     def points(self, t: float) -> tuple[Track, Track, Track, Track, Track]:
         """Return pitch and ankle of the rear foot, the same of the front foot, and the hip; the rear foot starts at x = 0.
@@ -157,9 +175,14 @@ class GaitR1:
     def _rear_foot(self, t: float) -> tuple[Track, Track]:
         given, (_, t1, t2, t3) = self.parameters, self.parameters.times
         pitch = _scaled(_rise(t, t1, t2 - t1), np.asarray(given.toe_pitch))
-        toe, to_ankle = np.array([given.body.toe, 0.0]), np.array([-given.body.toe, given.body.ankle_height])
+        toe, to_ankle = (
+            np.array([given.body.toe, 0.0]),
+            np.array([-given.body.toe, given.body.ankle_height]),
+        )
         forward, up = _rise(t, t2, t3 + MARGIN - t2), _rise(t, t2, LIFT_TIME)
-        swing = _sum(_scaled(forward, np.array([given.step, 0.0])), _scaled(up, np.array([0.0, given.lift])))
+        swing = _sum(
+            _scaled(forward, np.array([given.step, 0.0])), _scaled(up, np.array([0.0, given.lift]))
+        )
         return pitch, _sum(_turned(pitch, to_ankle, toe), swing)
 
     def _front_foot(self, t: float) -> tuple[Track, Track]:
@@ -175,23 +198,33 @@ class GaitR1:
     def _bend(self, hip: Track, ankle: Track, t: float) -> tuple[Track, Track]:
         """Return shank and thigh between an ankle and the hip, knee forward; rates from the closed chain, not from the angles."""
         body = self.parameters.body
-        r, dr, ddr = (getattr(hip, name) - getattr(ankle, name) for name in ("value", "rate", "acceleration"))
+        r, dr, ddr = (
+            getattr(hip, name) - getattr(ankle, name) for name in ("value", "rate", "acceleration")
+        )
         length = float(np.hypot(*r))
         cosine = (body.shank**2 + length**2 - body.thigh**2) / (2.0 * body.shank * length)
         if not (abs(body.shank - body.thigh) < length < body.shank + body.thigh):
             raise ShapeError(
-                "hip_x", f"a hip {length:.4f} m from an ankle at {t:g} s", f"less than the leg, {body.shank + body.thigh:.4f} m"
+                "hip_x",
+                f"a hip {length:.4f} m from an ankle at {t:g} s",
+                f"less than the leg, {body.shank + body.thigh:.4f} m",
             )
         shank = math.atan2(r[1], r[0]) - math.acos(cosine)
         knee = body.shank * np.array([math.cos(shank), math.sin(shank)])
         thigh = math.atan2(r[1] - knee[1], r[0] - knee[0])
         along = np.array(
-            [[body.shank * math.cos(shank), body.thigh * math.cos(thigh)], [body.shank * math.sin(shank), body.thigh * math.sin(thigh)]]
+            [
+                [body.shank * math.cos(shank), body.thigh * math.cos(thigh)],
+                [body.shank * math.sin(shank), body.thigh * math.sin(thigh)],
+            ]
         )
         across = np.array([-along[1], along[0]])
         rate = np.linalg.solve(across, dr)
         acceleration = np.linalg.solve(across, ddr + along @ rate**2)
-        return tuple(Track(np.asarray(angle), rate[i], acceleration[i]) for i, angle in enumerate((shank, thigh)))  # type: ignore[return-value]
+        return tuple(
+            Track(np.asarray(angle), rate[i], acceleration[i])
+            for i, angle in enumerate((shank, thigh))
+        )  # type: ignore[return-value]
 
 
 def _rise(t: float, start: float, duration: float) -> Track:
@@ -199,7 +232,9 @@ def _rise(t: float, start: float, duration: float) -> Track:
     u = min(max((t - start) / duration, 0.0), 1.0)
     value = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
     rate, acceleration = 30.0 * u**2 * (1.0 - u) ** 2, 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u)
-    return Track(np.asarray(value), np.asarray(rate / duration), np.asarray(acceleration / duration**2))
+    return Track(
+        np.asarray(value), np.asarray(rate / duration), np.asarray(acceleration / duration**2)
+    )
 
 
 def _fall(t: float, start: float, duration: float) -> Track:
@@ -212,11 +247,18 @@ def _scaled(track: Track, factor: Vector) -> Track:
 
 
 def _sum(*tracks: Track) -> Track:
-    return Track(*(sum((getattr(track, name) for track in tracks), start=np.zeros(2)) for name in ("value", "rate", "acceleration")))
+    return Track(
+        *(
+            sum((getattr(track, name) for track in tracks), start=np.zeros(2))
+            for name in ("value", "rate", "acceleration")
+        )
+    )
 
 
 def _turned(angle: Track, arm: Vector, about: Vector) -> Track:
     """Return the point about + R(angle) arm."""
     along: Matrix = rotation(float(angle.value)) @ arm
     across = np.array([-along[1], along[0]])
-    return Track(about + along, across * angle.rate, across * angle.acceleration - along * angle.rate**2)
+    return Track(
+        about + along, across * angle.rate, across * angle.acceleration - along * angle.rate**2
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The linear inverted pendulum under a given zero-moment point: its one solution that does not run away, in closed form.
 
 c'' = w^2 (c - p).  The unstable part xi = c + c'/w is the weighted future of p, xi(t) = w int_0^inf exp(-w s) p(t + s) ds; the stable part
@@ -111,7 +112,11 @@ def follow(xi: Matrix, p: Matrix, dt: float, w: float) -> Matrix:
     slope = (p[1:] - p[:-1]) / dt
     particular = p[:-1] + slope / w  # of xi; what is left grows as exp(w s)
     growing = xi[:-1] - particular
-    now = particular * (1.0 - decay) + slope * (dt - (1.0 - decay) / w) + growing * 0.5 * (1.0 / decay - decay)
+    now = (
+        particular * (1.0 - decay)
+        + slope * (dt - (1.0 - decay) / w)
+        + growing * 0.5 * (1.0 / decay - decay)
+    )
     c = np.empty_like(p)
     c[0] = p[0]
     for row in range(len(p) - 1):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference step on a robot: down on the heel, flat, up on the toe; in its plane, or in space with a sway from foot to foot.
 
 The left foot is the rear one.  Before t0 it bears all; from t0 on the front foot stands on its heel, from t1 on it is flat and the rear
@@ -24,7 +25,12 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 REAR, FRONT = "left_foot", "right_foot"
 HEEL, TOE = "_heel", "_toe"
 CONTACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"SSP": (REAR,), "DSP1": (REAR, FRONT + HEEL), "DSP2": (REAR + TOE, FRONT), "SSP_NEXT": (FRONT,)}
+    {
+        "SSP": (REAR,),
+        "DSP1": (REAR, FRONT + HEEL),
+        "DSP2": (REAR + TOE, FRONT),
+        "SSP_NEXT": (FRONT,),
+    }
 )
 """What touches in each phase, the rear foot first."""
 
@@ -122,10 +128,21 @@ def add_heels_and_toes(robot: RobotModel, gait: GaitR1) -> RobotModel:
     for foot in (REAR, FRONT):
         sole = robot.surface(foot)
         x = sole.vertices[:, 0]
-        if max(abs(x.min() + body.heel), abs(x.max() - body.toe), abs(sole.X_LC.translation[2] + body.ankle_height)) > 1e-9:
-            raise UnsupportedRobotError("a step", [foot], "heel, toe and height of the ankle must be those of the gait")
+        if (
+            max(
+                abs(x.min() + body.heel),
+                abs(x.max() - body.toe),
+                abs(sole.X_LC.translation[2] + body.ankle_height),
+            )
+            > 1e-9
+        ):
+            raise UnsupportedRobotError(
+                "a step", [foot], "heel, toe and height of the ankle must be those of the gait"
+            )
         for ending, edge in ((HEEL, x == x.min()), (TOE, x == x.max())):
-            surfaces[foot + ending] = replace(sole, name=foot + ending, vertices=sole.vertices[edge])
+            surfaces[foot + ending] = replace(
+                sole, name=foot + ending, vertices=sole.vertices[edge]
+            )
     return replace(robot, surfaces=MappingProxyType(surfaces))
 
 
@@ -159,12 +176,18 @@ class _SpatialLegs:
         self._soles = [sole.frame for sole in soles]
         self._ankles = [sole.X_LC.translation for sole in soles]
         self._aside = [float(self._data.oMf[sole.frame].translation[1]) for sole in soles]
-        chains = [robot.model.supports[robot.model.frames[sole.frame].parentJoint] for sole in soles]
-        self._legs = np.array(sorted({robot.model.idx_vs[j] for chain in chains for j in chain if j > 1}))
+        chains = [
+            robot.model.supports[robot.model.frames[sole.frame].parentJoint] for sole in soles
+        ]
+        self._legs = np.array(
+            sorted({robot.model.idx_vs[j] for chain in chains for j in chain if j > 1})
+        )
         t0, _, t2, t3 = *gait.switches, gait.parameters.times[3]
         self._middle, self._rate = 0.5 * (t0 + t2), math.pi / (t3 - t0)
         height = float(gait.points(self._middle)[4].value[1])
-        self._sway = 0.5 * (self._aside[0] - self._aside[1]) / (1.0 + self._rate**2 * height / GRAVITY)
+        self._sway = (
+            0.5 * (self._aside[0] - self._aside[1]) / (1.0 + self._rate**2 * height / GRAVITY)
+        )
 
     def motion(self, t: float) -> tuple[Vector, Vector, Vector]:
         model = self._robot.model
@@ -177,13 +200,16 @@ class _SpatialLegs:
         columns = self._legs - model.nv + model.nq
         for _ in range(MOST_STEPS):
             J, now, _ = self._kinematics(q, np.zeros(model.nv))
-            miss = np.concatenate([_difference(X, X_now) for X, X_now in zip(wanted, now, strict=True)])
+            miss = np.concatenate(
+                [_difference(X, X_now) for X, X_now in zip(wanted, now, strict=True)]
+            )
             q[columns] += np.linalg.solve(J[:, self._legs], miss)
             if np.abs(miss).max() < EXACT:
                 break
         J, _, _ = self._kinematics(q, np.zeros(model.nv))
         rates, accelerations = (
-            np.concatenate([self._move(name, k, *foot) for k, foot in enumerate(feet)]) for name in ("rate", "acceleration")
+            np.concatenate([self._move(name, k, *foot) for k, foot in enumerate(feet)])
+            for name in ("rate", "acceleration")
         )
         v, a = np.zeros(model.nv), np.zeros(model.nv)
         v[:6], a[:6] = base_v, base_a
@@ -195,14 +221,22 @@ class _SpatialLegs:
     def _base(self, t: float, hip: Track) -> tuple[pin.SE3, Vector, Vector]:
         R = pin.utils.rotate("y", 0.5 * math.pi - self._gait.parameters.trunk)
         angle = self._rate * (t - self._middle)
-        aside = -self._sway * np.array([math.sin(angle), self._rate * math.cos(angle), -(self._rate**2) * math.sin(angle)])
-        p, dp, ddp = (np.array([x[0], y, x[1]]) for x, y in zip((hip.value, hip.rate, hip.acceleration), aside, strict=True))
+        aside = -self._sway * np.array(
+            [math.sin(angle), self._rate * math.cos(angle), -(self._rate**2) * math.sin(angle)]
+        )
+        p, dp, ddp = (
+            np.array([x[0], y, x[1]])
+            for x, y in zip((hip.value, hip.rate, hip.acceleration), aside, strict=True)
+        )
         zero = np.zeros(3)
         return pin.SE3(R, p), np.concatenate((R.T @ dp, zero)), np.concatenate((R.T @ ddp, zero))
 
     def _place(self, foot: int, pitch: Track, ankle: Track) -> pin.SE3:
         R = pin.utils.rotate("y", -float(pitch.value))
-        return pin.SE3(R, np.array([ankle.value[0], self._aside[foot], ankle.value[1]]) + R @ self._ankles[foot])
+        return pin.SE3(
+            R,
+            np.array([ankle.value[0], self._aside[foot], ankle.value[1]]) + R @ self._ankles[foot],
+        )
 
     def _move(self, what: str, foot: int, pitch: Track, ankle: Track) -> Vector:
         """Return velocity or acceleration of a sole, axes of the world, linear first."""
@@ -220,9 +254,16 @@ class _SpatialLegs:
         pin.forwardKinematics(model, data, q, v, np.zeros(model.nv))
         places = [pin.SE3(pin.updateFramePlacement(model, data, frame)) for frame in self._soles]
         J = np.vstack([pin.getFrameJacobian(model, data, frame, LWA) for frame in self._soles])
-        drift = np.concatenate([pin.getFrameClassicalAcceleration(model, data, frame, LWA).vector for frame in self._soles])
+        drift = np.concatenate(
+            [
+                pin.getFrameClassicalAcceleration(model, data, frame, LWA).vector
+                for frame in self._soles
+            ]
+        )
         return J, places, drift
 
 
 def _difference(wanted: pin.SE3, now: pin.SE3) -> Vector:
-    return np.concatenate((wanted.translation - now.translation, pin.log3(wanted.rotation @ now.rotation.T)))
+    return np.concatenate(
+        (wanted.translation - now.translation, pin.log3(wanted.rotation @ now.rotation.T))
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a walk is made of: single and double supports by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All rules through one rolling step, and how far torques jump where contacts change [BP, sec. 3.1.3]."""
 
 from __future__ import annotations
@@ -9,10 +10,22 @@ from types import MappingProxyType
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.contact.transfer import feasible_shares, switch_share, transfer_share, two_segment_share
+from humanoid_dynamics.contact.transfer import (
+    feasible_shares,
+    switch_share,
+    transfer_share,
+    two_segment_share,
+)
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, FRONT, HEEL, REAR, TOE, RollingStep
+from humanoid_dynamics.motion.walking.rolling_step import (
+    CONTACTS,
+    FRONT,
+    HEEL,
+    REAR,
+    TOE,
+    RollingStep,
+)
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Vector
@@ -72,9 +85,13 @@ class StepComparison:
         phase = phase or self.step.phase(t)
         names = CONTACTS[phase]
         if (phase, LAWS[law]) not in self._solvers:
-            self._solvers[phase, LAWS[law]] = InverseDynamics(self.step.robot, names, LAWS[law], compiled=False)
+            self._solvers[phase, LAWS[law]] = InverseDynamics(
+                self.step.robot, names, LAWS[law], compiled=False
+            )
         front = self.share(t, law, phase) if len(names) > 1 else 1.0
-        touching = front if LAWS[law] == "transition" else 0.5  # other rules are told only who touches
+        touching = (
+            front if LAWS[law] == "transition" else 0.5
+        )  # other rules are told only who touches
         shares = np.array([1.0 - touching, touching]) if len(names) > 1 else np.ones(1)
         return self._solvers[phase, LAWS[law]].solve(*self.step.at(t), shares)
 
@@ -96,7 +113,9 @@ class StepComparison:
         if phase == "DSP2":
             rear, front = (ground.rear_toe, ground.rear_toe), (ground.front_heel, ground.front_toe)
         low, high = feasible_shares(ground.zmp, rear, front)
-        return min(max(wanted, low), high) if low <= high else min(max(0.5 * (low + high), 0.0), 1.0)
+        return (
+            min(max(wanted, low), high) if low <= high else min(max(0.5 * (low + high), 0.0), 1.0)
+        )
 
     def jumps(self, law: str) -> Vector:
         """Return the largest jump of a torque at each of the three switches, (3,) [N·m].
@@ -114,10 +133,17 @@ class StepComparison:
         robot, data = self.step.robot, self.step.robot.data()
         q, v, a = self.step.at(t)
         pin.framesForwardKinematics(robot.model, data, q)
-        surfaces = [robot.surfaces[name] for name in (REAR + HEEL, REAR + TOE, FRONT + HEEL, FRONT + TOE)]
-        places = [float(data.oMf[surface.frame].act(np.mean(surface.vertices, axis=0))[0]) for surface in surfaces]
+        surfaces = [
+            robot.surfaces[name] for name in (REAR + HEEL, REAR + TOE, FRONT + HEEL, FRONT + TOE)
+        ]
+        places = [
+            float(data.oMf[surface.frame].act(np.mean(surface.vertices, axis=0))[0])
+            for surface in surfaces
+        ]
         rear_heel, rear_toe, front_heel, front_toe = places
-        return _Ground(rear_heel, rear_toe, front_heel, front_toe, _zero_moment(robot, data, (q, v, a)))
+        return _Ground(
+            rear_heel, rear_toe, front_heel, front_toe, _zero_moment(robot, data, (q, v, a))
+        )
 
 
 def _zero_moment(robot: RobotModel, data: pin.Data, motion: tuple[Vector, Vector, Vector]) -> float:

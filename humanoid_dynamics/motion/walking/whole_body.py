@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All joints of a walk from the paths of the soles and of the centre of mass."""
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from humanoid_dynamics.motion.walking.pendulum import PendulumPath
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 HARD_MISS = 1e-10  # m or rad; more than this of soles and centre of mass is a miss
-UPRIGHT, LEG_REST, OTHER_REST = 3.0, 0.05, 1.0  # weights of a level trunk, and of joints where they rest, per radian
+UPRIGHT, LEG_REST, OTHER_REST = (
+    3.0,
+    0.05,
+    1.0,
+)  # weights of a level trunk, and of joints where they rest, per radian
 FIRST_SEARCH, LATER_SEARCH = 60, 25  # iterations
 SEARCHED = 0.6  # of the work is finding configurations, the rest their rates
 
@@ -51,7 +56,15 @@ class WalkSearch:
 
     """
 
-    def __init__(self, robot: RobotModel, X_WP: pin.SE3, height: float, step_height: float, *, keep_limits: bool = True) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        X_WP: pin.SE3,
+        height: float,
+        step_height: float,
+        *,
+        keep_limits: bool = True,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -68,10 +81,17 @@ class WalkSearch:
         self._upright = np.array(data.oMf[self._pelvis].rotation)
         turns = [0.0 if sole.kind == "point" else 1.0 for sole in soles]
         self._tasks = [Task("com", COM, place=1.0, hard=True)]
-        self._tasks += [Task(sole.name, sole.frame, place=1.0, turn=turn, hard=True) for sole, turn in zip(soles, turns, strict=True)]
+        self._tasks += [
+            Task(sole.name, sole.frame, place=1.0, turn=turn, hard=True)
+            for sole, turn in zip(soles, turns, strict=True)
+        ]
         self._tasks.append(Task("pelvis", self._pelvis, turn=UPRIGHT))
         self._turns = turns
-        legs = {int(i) for sole in soles for i in robot.model.supports[robot.model.frames[sole.frame].parentJoint]}
+        legs = {
+            int(i)
+            for sole in soles
+            for i in robot.model.supports[robot.model.frames[sole.frame].parentJoint]
+        }
         weight = np.full(robot.nv, OTHER_REST)
         for joint in robot.joints:
             if joint.index in legs:
@@ -80,7 +100,12 @@ class WalkSearch:
         self._search = InverseKinematics(robot, self._tasks, weight, keep_limits=keep_limits)
 
     def run(
-        self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, watch: Callable[[float], None] | None = None
+        self,
+        plan: FootstepPlan,
+        times: Vector,
+        path: PendulumPath,
+        lowered: float,
+        watch: Callable[[float], None] | None = None,
     ) -> WholeBodyPath:
         """Find the joints, instant by instant.
 
@@ -102,9 +127,17 @@ class WalkSearch:
             watch(SEARCHED * len(found) / len(times))
         q = align_signs(self.robot, np.array([one.q for one in found]))
         v, a = self._rates(times, q, (soles, path), watch)
-        return WholeBodyPath(times, read_only(q), read_only(v), read_only(a), max(found, key=lambda one: one.hard_error))
+        return WholeBodyPath(
+            times,
+            read_only(q),
+            read_only(v),
+            read_only(a),
+            max(found, key=lambda one: one.hard_error),
+        )
 
-    def check(self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, *, strict: bool) -> tuple[Found | None, int]:
+    def check(
+        self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, *, strict: bool
+    ) -> tuple[Found | None, int]:
         """Return the first instant where the legs do not reach, or None, and the iterations it took.
 
         Args:
@@ -126,14 +159,18 @@ class WalkSearch:
         found: list[Found] = []
         for place, turn in zip(places, turns, strict=True):
             start = self._guess(found, places[0])
-            found.append(self._search.solve(start, place, turn, most=LATER_SEARCH if found else FIRST_SEARCH))
+            found.append(
+                self._search.solve(start, place, turn, most=LATER_SEARCH if found else FIRST_SEARCH)
+            )
             yield found[-1]
 
     def _guess(self, found: list[Found], places: Matrix) -> Vector:
         """Continue the last two configurations; at the start, stand where the walk starts."""
         model = self.robot.model
         if len(found) > 1:
-            return np.asarray(pin.integrate(model, found[-1].q, pin.difference(model, found[-2].q, found[-1].q)))
+            return np.asarray(
+                pin.integrate(model, found[-1].q, pin.difference(model, found[-2].q, found[-1].q))
+            )
         if found:
             return found[-1].q
         q = np.array(self.robot.posture)
@@ -144,7 +181,9 @@ class WalkSearch:
     def _goals(self, soles: SolePaths, path: PendulumPath, lowered: float) -> tuple[Matrix, Matrix]:
         n, R_WP = len(path.c), self.X_WP.rotation
         places, turns = np.zeros((n, 4, 3)), np.tile(np.eye(3), (n, 4, 1, 1))
-        places[:, 0] = np.column_stack((path.c, self.height - lowered + self._rise() * path.c[:, 0]))
+        places[:, 0] = np.column_stack(
+            (path.c, self.height - lowered + self._rise() * path.c[:, 0])
+        )
         for foot in (0, 1):
             places[:, 1 + foot] = soles.place[:, foot, :3] @ R_WP.T + self.X_WP.translation
             turns[:, 1 + foot] = R_WP @ _about_z(soles.place[:, foot, 3])
@@ -157,12 +196,19 @@ class WalkSearch:
         return -float(normal[0] / normal[2])
 
     def _rates(
-        self, times: Vector, q: Matrix, paths: tuple[SolePaths, PendulumPath], watch: Callable[[float], None]
+        self,
+        times: Vector,
+        q: Matrix,
+        paths: tuple[SolePaths, PendulumPath],
+        watch: Callable[[float], None],
     ) -> tuple[Matrix, Matrix]:
         """Differentiate the joints, then correct them as little as makes soles and centre of mass move exactly as they should."""
         soles, path = paths
         v, a = central_differences(self.robot.model, times, q)
-        first, second = self._task_rates(soles.rate, path.rate), self._task_rates(soles.second, path.acceleration)
+        first, second = (
+            self._task_rates(soles.rate, path.rate),
+            self._task_rates(soles.second, path.acceleration),
+        )
         for row in range(len(times)):
             A = self._search.jacobian(q[row])
             v[row] += _least(A, first[row] - A @ v[row])
@@ -195,5 +241,10 @@ def _least(A: Matrix, b: Vector) -> Vector:
 
 def _about_z(angles: Vector) -> Matrix:
     R = np.tile(np.eye(3), (len(angles), 1, 1))
-    R[:, 0, 0], R[:, 0, 1], R[:, 1, 0], R[:, 1, 1] = np.cos(angles), -np.sin(angles), np.sin(angles), np.cos(angles)
+    R[:, 0, 0], R[:, 0, 1], R[:, 1, 0], R[:, 1, 1] = (
+        np.cos(angles),
+        -np.sin(angles),
+        np.sin(angles),
+        np.cos(angles),
+    )
     return R

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A box that turns about its edge: whether it stays on it, found without the world."""
 
 from __future__ import annotations
@@ -9,7 +10,15 @@ from humanoid_dynamics.errors import ShapeError
 FINE = 5e-4  # s
 
 
-def check_edge(size: tuple[float, float], start: float, rate: float, seconds: float, *, gravity: float, friction: float) -> None:
+def check_edge(
+    size: tuple[float, float],
+    start: float,
+    rate: float,
+    seconds: float,
+    *,
+    gravity: float,
+    friction: float,
+) -> None:
     """Refuse a box that would be thrown off its edge, or slip there, before it lies on a face again.
 
     Args:
@@ -29,7 +38,10 @@ def check_edge(size: tuple[float, float], start: float, rate: float, seconds: fl
     if not np.isfinite(rate):
         raise ShapeError("rate", f"{rate:g} rad/s", "a finite number")
     arm, upright = 0.5 * np.hypot(*size), np.arctan2(*size)
-    turn, gain = start - upright, 0.75 * gravity / arm  # a box of even density: moment about its edge 4/3 m arm²
+    turn, gain = (
+        start - upright,
+        0.75 * gravity / arm,
+    )  # a box of even density: moment about its edge 4/3 m arm²
     for _ in range(int(seconds / FINE)):
         half = rate + 0.5 * FINE * gain * np.sin(turn)
         turn += FINE * half
@@ -38,7 +50,11 @@ def check_edge(size: tuple[float, float], start: float, rate: float, seconds: fl
             return
         along, up = find_carry(turn, rate, arm, gain)
         if not abs(along) <= friction * (gravity + up):
-            raise ShapeError("rate", f"{rate:g} rad/s at {turn + upright:.3g} rad", "a box that stays on its edge without slipping")
+            raise ShapeError(
+                "rate",
+                f"{rate:g} rad/s at {turn + upright:.3g} rad",
+                "a box that stays on its edge without slipping",
+            )
 
 
 def find_carry(turn: float, rate: float, arm: float, gain: float) -> tuple[float, float]:

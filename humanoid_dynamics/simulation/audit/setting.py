@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the exact motions are made of: findings, single bodies, and a way to run them."""
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class Finding:
         return bool(self.error <= self.tolerance)
 
 
-def build_body(mass: float, moments: tuple[float, float, float], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> RobotModel:
+def build_body(
+    mass: float,
+    moments: tuple[float, float, float],
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0),
+) -> RobotModel:
     """Return one free rigid body, link ``body``.
 
     Args:
@@ -61,10 +66,14 @@ def build_body(mass: float, moments: tuple[float, float, float], com: tuple[floa
     Returns:
         The robot.
     """
-    return load_robot(f'<robot name="body">{write_link("body", mass, moments, com)}</robot>', root="free_flyer")
+    return load_robot(
+        f'<robot name="body">{write_link("body", mass, moments, com)}</robot>', root="free_flyer"
+    )
 
 
-def run_world(world: World, seconds: float, dt: float, goes_on: Callable[[], bool] | None = None) -> None:
+def run_world(
+    world: World, seconds: float, dt: float, goes_on: Callable[[], bool] | None = None
+) -> None:
     """Step for a time, the last step as short as it must be.
 
     Args:
@@ -82,7 +91,9 @@ def run_world(world: World, seconds: float, dt: float, goes_on: Callable[[], boo
         world.step(rest)
 
 
-def find_crossings(world: World, value: Callable[[], float], seconds: float, dt: float) -> list[float]:
+def find_crossings(
+    world: World, value: Callable[[], float], seconds: float, dt: float
+) -> list[float]:
     """Return the times at which a value changes sign, by interpolation."""
     found, before = [], value()
     for _ in range(int(seconds / dt)):
@@ -124,10 +135,17 @@ def list_corners(size: tuple[float, float, float], friction: float) -> tuple[Tou
         friction: Coulomb coefficient.
     """
     corners: Matrix = CORNERS * np.array(size)
-    return tuple(TouchPoint(f"corner{k}", "body", corner, 0.0, friction) for k, corner in enumerate(corners))
+    return tuple(
+        TouchPoint(f"corner{k}", "body", corner, 0.0, friction) for k, corner in enumerate(corners)
+    )
 
 
-def write_link(name: str, mass: float, moments: tuple[float, float, float], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> str:
+def write_link(
+    name: str,
+    mass: float,
+    moments: tuple[float, float, float],
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0),
+) -> str:
     """Return a link as URDF.
 
     Args:

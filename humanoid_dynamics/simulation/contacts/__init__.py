@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts of the world: what touches, with what impulses, sticking and sliding, by rows and by kernels."""

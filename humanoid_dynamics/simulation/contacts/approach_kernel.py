@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast points come near to shapes, and when the first one hits; what numba compiles.
 
 Tables and their columns are named in ``rows.py``.
@@ -39,10 +40,17 @@ def speed_at(twists: Matrix, joint: int, start: int, row: Vector) -> float:
     x, y, z = row[N_PLACE], row[N_PLACE + 1], row[N_PLACE + 2]
     a, b, c = twists[joint, start + 3], twists[joint, start + 4], twists[joint, start + 5]
     turning = n_x * (b * z - c * y) + n_y * (c * x - a * z) + n_z * (a * y - b * x)
-    return float(n_x * twists[joint, start] + n_y * twists[joint, start + 1] + n_z * twists[joint, start + 2] + turning)
+    return float(
+        n_x * twists[joint, start]
+        + n_y * twists[joint, start + 1]
+        + n_z * twists[joint, start + 2]
+        + turning
+    )
 
 
-def find_twists(JT: Matrix, tree: tuple[Indices, Indices], dofs: Matrix, joint: int, twists: Matrix) -> None:
+def find_twists(
+    JT: Matrix, tree: tuple[Indices, Indices], dofs: Matrix, joint: int, twists: Matrix
+) -> None:
     """Write the velocity of a joint at the origin of the world, in the middle of the step and at its start, where it is not known.
 
     Args:
@@ -76,12 +84,20 @@ def find_fastest(twist: Vector, middle: tuple[float, float, float], radius: floa
     fastest, (x, y, z) = 0.0, middle
     for start in (0, START):
         a, b, c = twist[start + 3], twist[start + 4], twist[start + 5]
-        u, v, w = twist[start] + b * z - c * y, twist[start + 1] + c * x - a * z, twist[start + 2] + a * y - b * x
-        fastest = max(fastest, np.sqrt(u * u + v * v + w * w) + radius * np.sqrt(a * a + b * b + c * c))
+        u, v, w = (
+            twist[start] + b * z - c * y,
+            twist[start + 1] + c * x - a * z,
+            twist[start + 2] + a * y - b * x,
+        )
+        fastest = max(
+            fastest, np.sqrt(u * u + v * v + w * w) + radius * np.sqrt(a * a + b * b + c * c)
+        )
     return float(fastest)
 
 
-def find_deepest(twists: Matrix, moved: tuple[int, int], row: Vector, sunk: float, dt: float) -> float:
+def find_deepest(
+    twists: Matrix, moved: tuple[int, int], row: Vector, sunk: float, dt: float
+) -> float:
     """Return how deep a point may be in a shape that it came into by a side it can touch [m].
 
     Args:
@@ -146,10 +162,23 @@ def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
         numbers: Numbers in and out.
     """
     dt, speed, gap = numbers[DT], row[N_SPEED], row[N_GAP]
-    if memory[int(row[N_KEY]), M_TOUCHES] > 0.0 or speed >= -numbers[SLOWEST] or gap + 0.5 * dt * speed >= 0.0:
+    if (
+        memory[int(row[N_KEY]), M_TOUCHES] > 0.0
+        or speed >= -numbers[SLOWEST]
+        or gap + 0.5 * dt * speed >= 0.0
+    ):
         return hit
     when = min(max((gap - 0.5 * dt * speed) / -speed, 0.0), dt)
     return float(when if hit < 0.0 else min(hit, when))
 
 
-PARTS = (speed_at, find_twists, find_fastest, find_deepest, find_reach, calm_down, measure_approach, sooner)
+PARTS = (
+    speed_at,
+    find_twists,
+    find_fastest,
+    find_deepest,
+    find_reach,
+    calm_down,
+    measure_approach,
+    sooner,
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method on the projection equations of contacts, with arrays [Alart, Curnier]."""
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def size_steps(G: Matrix, problem: ConeProblem) -> Vector:
     return np.asarray(sizes)
 
 
-def iterate(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, enough: float, *, careful: bool) -> tuple[Vector, float, int]:
+def iterate(
+    G: Matrix, problem: ConeProblem, step: Vector, p: Vector, enough: float, *, careful: bool
+) -> tuple[Vector, float, int]:
     """Iterate from p, with whole steps or careful ones.
 
     Args:
@@ -120,7 +123,9 @@ def _linearised(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, s: Vec
     return solution if info == 0 else np.full(size, np.nan)
 
 
-def _slide(G: Matrix, problem: ConeProblem, step: Vector, s: Vector, sliding: Indices) -> tuple[Indices, Indices, Matrix, Matrix, Vector]:
+def _slide(
+    G: Matrix, problem: ConeProblem, step: Vector, s: Vector, sliding: Indices
+) -> tuple[Indices, Indices, Matrix, Matrix, Vector]:
     """Return the rows of sliding contacts: along d the tangent is mu p_n, across it the disk bends."""
     count, m = problem.normals, len(problem.mu)
     one, two, rows = sliding + count, sliding + count + m, np.arange(len(sliding))
@@ -133,4 +138,10 @@ def _slide(G: Matrix, problem: ConeProblem, step: Vector, s: Vector, sliding: In
     across = (bend * step[one])[:, None] * (d_1[:, None] * G[two] - d_2[:, None] * G[one])
     across[rows, two] += (1.0 - bend) * d_1
     across[rows, one] -= (1.0 - bend) * d_2
-    return one, two, along, across, -bend * step[one] * (d_1 * problem.b[two] - d_2 * problem.b[one])
+    return (
+        one,
+        two,
+        along,
+        across,
+        -bend * step[one] * (d_1 * problem.b[two] - d_2 * problem.b[one]),
+    )

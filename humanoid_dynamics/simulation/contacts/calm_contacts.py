@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts of a world that mostly stands: as long as it does, its points need neither be chosen nor prepared anew in every step."""
 
 from __future__ import annotations
@@ -45,9 +46,13 @@ class CalmContacts(FrictionContacts):
         """
         super().__init__(table, terrain, movers, limits, tables, law=law)
         level = self._detector.level
-        self._numbers = cast("memoryview[float]", tables.numbers.data)  # for those who read and write them one by one
+        self._numbers = cast(
+            "memoryview[float]", tables.numbers.data
+        )  # for those who read and write them one by one
         self._standing: StandingPoints | None = None
-        self._footing = None if level is None or movers or law != "friction" else Footing(level, self._joints)
+        self._footing = (
+            None if level is None or movers or law != "friction" else Footing(level, self._joints)
+        )
 
     @property
     def touching(self) -> Touching:
@@ -101,7 +106,9 @@ class CalmContacts(FrictionContacts):
             points.recall(memory)
         return points if self.limits is None or self.limits.find_near(q_M, v, dt) is None else None
 
-    def stand(self, points: StandingPoints, terms: Terms, v: Vector, force: Vector, dt: Vector) -> bool:
+    def stand(
+        self, points: StandingPoints, terms: Terms, v: Vector, force: Vector, dt: Vector
+    ) -> bool:
         """Find the impulses of points that stood; return whether all of them go on to stand.  Nothing is remembered before ``remain``.
 
         Args:
@@ -111,7 +118,11 @@ class CalmContacts(FrictionContacts):
             force: (nv,) generalized force of all but contacts, and that which gave the momentum at the start in as long a step.
             dt: Length of the step, as an array [s].
         """
-        middles = self._detector.place(terms.poses, terms.J, Looking(self._numbers[WITHIN], self.tables.dofs, self._numbers[DT]))
+        middles = self._detector.place(
+            terms.poses,
+            terms.J,
+            Looking(self._numbers[WITHIN], self.tables.dofs, self._numbers[DT]),
+        )
         near = points.measure(middles, terms.J, self.tables.dofs, self._numbers)
         return near and points.stick(terms, v, force, dt)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points that lie together, so that many that are far from everything cost no more than one."""
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def find_clusters(table: PointTable) -> Clusters:
         table: All touch points.
     """
     shapes = list(zip(table.owner.tolist(), table.shapes, strict=True))
-    bounds = [k for k in range(len(shapes) + 1) if k in {0, len(shapes)} or shapes[k] != shapes[k - 1]]
+    bounds = [
+        k for k in range(len(shapes) + 1) if k in {0, len(shapes)} or shapes[k] != shapes[k - 1]
+    ]
     spans, middles, radii = [], [], []
     number, shape = np.zeros((2, len(table)), dtype=np.intp)
     for a, b in pairwise(bounds):
@@ -54,7 +57,11 @@ def find_clusters(table: PointTable) -> Clusters:
             continue
         if b - a >= FEW and table.group[a] != WORLD:
             shape[a:b] = shape.max() + 1
-        spans += [(k, min(k + TOGETHER, b)) for k in range(a, b, TOGETHER) if min(k + TOGETHER, b) - k >= FEW]
+        spans += [
+            (k, min(k + TOGETHER, b))
+            for k in range(a, b, TOGETHER)
+            if min(k + TOGETHER, b) - k >= FEW
+        ]
     for k, (a, b) in enumerate(spans):
         number[a:b] = k + 1
         middle, radius = _enclose(table, a, b)
@@ -62,7 +69,9 @@ def find_clusters(table: PointTable) -> Clusters:
         radii.append(radius)
     first, end = (np.array([span[k] for span in spans], dtype=np.intp) for k in (0, 1))
     joints = np.array(table.joints, dtype=np.intp)[table.owner[first]] if len(first) else first
-    return Clusters(first, end, joints, read_only(np.reshape(middles, (-1, 3))), read_only(radii), number, shape)
+    return Clusters(
+        first, end, joints, read_only(np.reshape(middles, (-1, 3))), read_only(radii), number, shape
+    )
 
 
 def find_joint_balls(table: PointTable) -> tuple[Indices, Indices, Matrix, Vector]:
@@ -75,11 +84,20 @@ def find_joint_balls(table: PointTable) -> tuple[Indices, Indices, Matrix, Vecto
         (r,) the first point of each run, (r,) the one after its last, (r, 3) middle of the ball in the joint and (r,) its radius [m].
     """
     carriers = list(zip(table.owner.tolist(), table.group.tolist(), strict=True))
-    bounds = [k for k in range(len(carriers) + 1) if k in {0, len(carriers)} or carriers[k] != carriers[k - 1]]
+    bounds = [
+        k
+        for k in range(len(carriers) + 1)
+        if k in {0, len(carriers)} or carriers[k] != carriers[k - 1]
+    ]
     spans = [(a, b) for a, b in pairwise(bounds) if b - a >= FEW and table.group[a] != WORLD]
     balls = [_enclose(table, a, b) for a, b in spans]
     first, end = (np.array([span[k] for span in spans], dtype=np.intp) for k in (0, 1))
-    return first, end, np.reshape([ball[0] for ball in balls], (-1, 3)), np.array([ball[1] for ball in balls])
+    return (
+        first,
+        end,
+        np.reshape([ball[0] for ball in balls], (-1, 3)),
+        np.array([ball[1] for ball in balls]),
+    )
 
 
 def _enclose(table: PointTable, a: int, b: int) -> tuple[Vector, float]:
@@ -118,7 +136,9 @@ class Screen:
         self._support = table.support[self._clusters.joint]
         self.is_of_use = len(self._clusters.first) > 0
 
-    def select(self, poses: Matrix, J: Matrix, terrain: Terrain, looking: Looking) -> tuple[Indices, Vector, float]:
+    def select(
+        self, poses: Matrix, J: Matrix, terrain: Terrain, looking: Looking
+    ) -> tuple[Indices, Vector, float]:
         """Return the points that are in no cluster, or in one that may be near the ground and may come to it in the step.
 
         Args:
@@ -132,13 +152,22 @@ class Screen:
         """
         clusters = self._clusters
         carriers = poses.take(clusters.joint, 0)
-        middles = np.einsum("cj,cjk->ck", clusters.p_J, carriers[:, :9].reshape(-1, 3, 3)) + carriers[:, 9:]
+        middles = (
+            np.einsum("cj,cjk->ck", clusters.p_J, carriers[:, :9].reshape(-1, 3, 3))
+            + carriers[:, 9:]
+        )
         gap = terrain.probe(middles)[0] - clusters.radius
         reach = max(NEAR, REACH if np.abs(looking.dofs[V]).max() < CALM else WILD_REACH)
-        limit = np.minimum(looking.within, reach + looking.dt * self._find_fastest(middles, J, looking.dofs))
+        limit = np.minimum(
+            looking.within, reach + looking.dt * self._find_fastest(middles, J, looking.dofs)
+        )
         near = np.append(True, gap < limit)
         index = np.flatnonzero(near[clusters.number])
-        return index, np.append(looking.within, limit)[clusters.number[index]], float(limit[gap < looking.within].min(initial=np.inf))
+        return (
+            index,
+            np.append(looking.within, limit)[clusters.number[index]],
+            float(limit[gap < looking.within].min(initial=np.inf)),
+        )
 
     def _find_fastest(self, middles: Matrix, J: Matrix, dofs: Matrix) -> Vector:
         """Return (c,) how fast anything in each ball is at most, in the middle of the step or at its start [m/s]."""
@@ -146,5 +175,8 @@ class Screen:
         for v in (dofs[V_MIDDLE], dofs[V]):
             twist = self._support.dot((J * v).T)
             linear = twist[:, :3] + np.cross(twist[:, 3:], middles)
-            speeds.append(np.linalg.norm(linear, axis=1) + self._clusters.radius * np.linalg.norm(twist[:, 3:], axis=1))
+            speeds.append(
+                np.linalg.norm(linear, axis=1)
+                + self._clusters.radius * np.linalg.norm(twist[:, 3:], axis=1)
+            )
         return np.asarray(np.maximum(*speeds))

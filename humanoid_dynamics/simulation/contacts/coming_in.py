@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How deep points may be in what they came into by a side they can touch: what is deeper went in past an edge, and is let pass."""
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def probe_shallow(
         (k,) gaps [m], infinite where there is none, (k, 3) normals, (k,) which shapes, and (k, 3) places that touch [m].
     """
     found = [probe_discs((shape,), middles, radius, axis) for shape in shapes]
-    gaps = np.array([leave_out(shape, parts[0], -deepest) for shape, parts in zip(shapes, found, strict=True)])
+    gaps = np.array(
+        [leave_out(shape, parts[0], -deepest) for shape, parts in zip(shapes, found, strict=True)]
+    )
     nearest, rows = np.argmin(gaps, axis=0), np.arange(len(middles))
     normals, places = (np.array([parts[k] for parts in found])[nearest, rows] for k in (1, 3))
     return gaps[nearest, rows], normals, nearest, places

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contact problem of ``cones.py`` solved by the kernel of ``yielding_kernel.py``."""
 
 from __future__ import annotations
@@ -32,8 +33,19 @@ class CompiledCones:
             Impulses with their certificate; the nearest that was found where none is exact.
         """
         size, m = len(problem.b), len(problem.mu)
-        owner = np.arange(m) if problem.owner is None else np.unique(problem.owner, return_inverse=True)[1]
+        owner = (
+            np.arange(m)
+            if problem.owner is None
+            else np.unique(problem.owner, return_inverse=True)[1]
+        )
         p, u = np.zeros(size), np.zeros(size)
-        posed = (np.array(problem.G, order="C"), np.array(problem.b), np.asarray(problem.mu), problem.normals)
-        residual, rounds, complementarity, cone = self.kernel(posed, owner, np.zeros(size) if guess is None else guess, p, u)
+        posed = (
+            np.array(problem.G, order="C"),
+            np.array(problem.b),
+            np.asarray(problem.mu),
+            problem.normals,
+        )
+        residual, rounds, complementarity, cone = self.kernel(
+            posed, owner, np.zeros(size) if guess is None else guess, p, u
+        )
         return ConeAnswer(p, u, residual, complementarity, cone, rounds, residual <= CLOSE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts whose steps are solved by compiled kernels; impacts, which are rare, are put together as in ``friction.py``."""
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class CompiledContacts(FrictionContacts):
 
     def _sum(self, owner: Indices, sums: Matrix) -> None:
         tables = self.tables
-        compile_kernel(sum_wrenches)(tables.near, tables.chosen, tables.answer, tables.numbers, owner, sums)
+        compile_kernel(sum_wrenches)(
+            tables.near, tables.chosen, tables.answer, tables.numbers, owner, sums
+        )
 
     def commit(self, dt: float) -> None:
         """Remember what ``solve`` found.
@@ -119,7 +122,9 @@ class CompiledContacts(FrictionContacts):
 
     def _limit_gaps(self, m: int, count: int) -> Vector:
         limits = self.tables.limits[self.tables.chosen[m:count]]
-        return np.asarray(limits[:, L_SIGN] * (self._q[limits[:, L_Q].astype(np.intp)] - limits[:, L_BOUND]))
+        return np.asarray(
+            limits[:, L_SIGN] * (self._q[limits[:, L_Q].astype(np.intp)] - limits[:, L_BOUND])
+        )
 
     def _normals(self, terms: Terms) -> tuple[Matrix, Vector]:
         """Return whitened normal rows (nv, N) and gaps (N,) of what took part in the step."""
@@ -135,7 +140,9 @@ class CompiledContacts(FrictionContacts):
         J[:m] = wrench.dot(terms.data.J) * (support - self.table.support[movers[slots]])
         limits = tables.limits[tables.chosen[m:count]]
         J[np.arange(m, count), limits[:, L_V].astype(np.intp)] = limits[:, L_SIGN]
-        return leave_free(terms, terms.whiten(J.T)), np.concatenate((rows[:, N_GAP], self._limit_gaps(m, count)))
+        return leave_free(terms, terms.whiten(J.T)), np.concatenate(
+            (rows[:, N_GAP], self._limit_gaps(m, count))
+        )
 
     def _read(self) -> Touching:
         """Read what touched out of the tables."""
@@ -149,7 +156,15 @@ class CompiledContacts(FrictionContacts):
         along = np.concatenate((p[:m], p[count:])).reshape(3, m)
         impulse = np.einsum("ak,kaj->kj", along, rows[:, N_AXES : N_AXES + 9].reshape(m, 3, 3))
         residual = float(numbers[RESIDUAL])
-        quality = (residual, float(numbers[COMPLEMENTARITY]), float(numbers[CONE]), int(numbers[ROUNDS]), residual <= CLOSE)
+        quality = (
+            residual,
+            float(numbers[COMPLEMENTARITY]),
+            float(numbers[CONE]),
+            int(numbers[ROUNDS]),
+            residual <= CLOSE,
+        )
         points, place = rows[:, N_POINT].astype(np.intp), rows[:, N_PLACE : N_PLACE + 3]
         met = rows[:, N_KEY].astype(np.intp) // len(self.table)
-        return Touching(points, place, impulse, float(numbers[DEPTH]), ConeAnswer(p, u, *quality), met)
+        return Touching(
+            points, place, impulse, float(numbers[DEPTH]), ConeAnswer(p, u, *quality), met
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contact problem of ``cones.py``, written so that numba can compile it.
 
 All sticking is tried first, then Newton's method, then Newton's method on problems in which impulses resist their own change.
@@ -15,7 +16,13 @@ from humanoid_dynamics.simulation.contacts.cone_newton import (
     size_steps,
 )
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST, HARD
-from humanoid_dynamics.simulation.contacts.cones import EASING, FIRMER, LEAST_RESISTANCE, MOST_EASINGS, RESISTANCE
+from humanoid_dynamics.simulation.contacts.cones import (
+    EASING,
+    FIRMER,
+    LEAST_RESISTANCE,
+    MOST_EASINGS,
+    RESISTANCE,
+)
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -153,7 +160,14 @@ def approach(cones: Cones, p: Vector) -> int:
     """
     size = len(p)
     firm = Cones(cones.G.copy(), np.empty(size), cones.mu, np.empty(size), cones.normals)
-    start, here, inside, least, rounds, share = p.copy(), np.empty(size), np.empty(size), np.inf, 0, RESISTANCE
+    start, here, inside, least, rounds, share = (
+        p.copy(),
+        np.empty(size),
+        np.empty(size),
+        np.inf,
+        0,
+        RESISTANCE,
+    )
     for _ in range(MOST_EASINGS):
         for i in range(size):
             resistance = share / cones.step[i]
@@ -243,4 +257,15 @@ def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]
     return complementarity, cone
 
 
-PARTS = (measure_error, approach, is_inside, choose_rows, gather, leaves, stick, search, settle, certify)
+PARTS = (
+    measure_error,
+    approach,
+    is_inside,
+    choose_rows,
+    gather,
+    leaves,
+    stick,
+    search,
+    settle,
+    certify,
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Newton's method on the projection equations of contacts, written so that numba can compile it [Alart, Curnier]."""
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from humanoid_dynamics.simulation.contacts.array_newton import ENOUGH, HALVINGS,
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_general
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("iterate", "cut_short")  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "iterate",
+    "cut_short",
+)  # of the parts of kernels here, those that are not copied to where they are called
 TINY = 1e-12
 LOST = 1e6
 
@@ -117,7 +121,9 @@ def list_unknowns(cones: Cones, s: Vector, unknowns: Unknowns) -> int:
             length = np.sqrt(s[one] * s[one] + s[two] * s[two]) if held else 0.0
             radius = cones.mu[i] * s[i] if held else 0.0
             slides = length > radius
-            d_1, d_2, mu = (s[one] / length, s[two] / length, cones.mu[i]) if slides else (0.0, 0.0, 0.0)
+            d_1, d_2, mu = (
+                (s[one] / length, s[two] / length, cones.mu[i]) if slides else (0.0, 0.0, 0.0)
+            )
             first, more = found, 1
             put(unknowns, first, (1.0, mu * d_1, mu * d_2), (1.0, 0.0, 0.0))
             if slides:
@@ -135,7 +141,9 @@ def list_unknowns(cones: Cones, s: Vector, unknowns: Unknowns) -> int:
     return found
 
 
-def put(unknowns: Unknowns, k: int, makes: tuple[float, float, float], asks: tuple[float, float, float]) -> None:
+def put(
+    unknowns: Unknowns, k: int, makes: tuple[float, float, float], asks: tuple[float, float, float]
+) -> None:
     """Write what an unknown makes and what its equation asks.
 
     Args:
@@ -185,7 +193,11 @@ def step_on(cones: Cones, s: Vector, unknowns: Unknowns, room: Vector, whole: Ve
         whole: (k,) impulses, overwritten.
     """
     n, size = list_unknowns(cones, s, unknowns), len(s)
-    A, x, felt = room[: n * n].reshape(n, n), room[n * n : n * n + n], room[size * size + size :].reshape(size, size)
+    A, x, felt = (
+        room[: n * n].reshape(n, n),
+        room[n * n : n * n + n],
+        room[size * size + size :].reshape(size, size),
+    )
     condense(cones, unknowns, felt, A, x)
     if not solve_general(A, x):
         return False
@@ -225,8 +237,16 @@ def iterate(cones: Cones, p: Vector, enough: float, careful: bool) -> tuple[floa
         Their residual and the number of systems solved.
     """
     size = len(p)
-    here, whole, s, q, room = p.copy(), np.empty(size), np.empty(size), np.empty(size), np.empty(2 * size * size + size)
-    unknowns = Unknowns(np.empty((size, 3), dtype=np.intp), np.empty((size, 3)), np.empty((size, 3)), np.empty(size))
+    here, whole, s, q, room = (
+        p.copy(),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(2 * size * size + size),
+    )
+    unknowns = Unknowns(
+        np.empty((size, 3), dtype=np.intp), np.empty((size, 3)), np.empty((size, 3)), np.empty(size)
+    )
     least, used = np.inf, 0
     most = 2 * NEWTON if careful else NEWTON
     for used in range(most + 1):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A contact problem and its answer."""
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ CLOSE = 1e-6  # error in velocity that still passes [m/s]
 HARD = 1e-7  # error in velocity below which nothing yields [m/s]
 MOST_PASSES = 60
 NEARER = 0.5  # share of its error that a problem may keep to be worth another pass where it was not solved
-STALLED, MOST_STALLS = 0.95, 16  # the same where it was, and how many passes in a row may leave more
+STALLED, MOST_STALLS = (
+    0.95,
+    16,
+)  # the same where it was, and how many passes in a row may leave more
 STRAIGHT = 0.9  # cosine between two passes that lead straight on
 # How far such passes are led on at first, as a multiple of the last; how much farther then; at last.
 FAR, FARTHER, FARTHEST = 30.0, 4.0, 1e6

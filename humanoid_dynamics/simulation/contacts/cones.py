@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses of unilateral contacts with Coulomb friction: 0 <= p_n _|_ u_n >= 0, |p_t| <= mu p_n, and sliding that dissipates the most.
 
 u = G p + b are the velocities after the impulses, G = J M^-1 J^T.  Rows come as N normal ones, then the first and then the second
@@ -15,13 +16,26 @@ import numpy as np
 from scipy.linalg import lapack
 
 from humanoid_dynamics.simulation.contacts.array_newton import iterate, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST, HARD, ConeAnswer, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    CLOSE,
+    EXACT,
+    FINEST,
+    HARD,
+    ConeAnswer,
+    ConeProblem,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LEAST = 1e-12  # of the diagonal of G: what nothing moves yields this much
 COMPLIANCE = 1e-5  # share of the diagonal of G: what makes impulses of redundant contacts unique
-RESISTANCE, LEAST_RESISTANCE = 1e-2, 1e-5  # to a change of impulses, as a share of the diagonal of G: at first, and at last
-EASING, FIRMER = 0.5, 8.0  # what becomes of the resistance after a problem that was solved, and after one that was not
+RESISTANCE, LEAST_RESISTANCE = (
+    1e-2,
+    1e-5,
+)  # to a change of impulses, as a share of the diagonal of G: at first, and at last
+EASING, FIRMER = (
+    0.5,
+    8.0,
+)  # what becomes of the resistance after a problem that was solved, and after one that was not
 MOST_EASINGS = 40
 
 
@@ -108,7 +122,9 @@ def measure_softness(problem: ConeProblem) -> Vector:
     if m:
         own = (soft[:m] + soft[count : count + m] + soft[count + m :]) / 3.0
         if problem.owner is not None:
-            own = (np.bincount(problem.owner, own) / np.maximum(np.bincount(problem.owner), 1))[problem.owner]
+            own = (np.bincount(problem.owner, own) / np.maximum(np.bincount(problem.owner), 1))[
+                problem.owner
+            ]
         soft[:m] = soft[count : count + m] = soft[count + m :] = own
     return soft
 
@@ -128,7 +144,9 @@ def spread_softness(owner: Indices, count: int) -> Matrix:
     return COMPLIANCE * means
 
 
-def _stick(G: Matrix, b: Vector, problem: ConeProblem, guess: Vector | None) -> tuple[Vector, Vector] | None:
+def _stick(
+    G: Matrix, b: Vector, problem: ConeProblem, guess: Vector | None
+) -> tuple[Vector, Vector] | None:
     """Return the impulses that stop every row, or every row that carried any in the last step, and velocities; None if no solution."""
     m = len(problem.mu)
     normals = None if guess is None else guess[: problem.normals]
@@ -178,5 +196,7 @@ def _report(problem: ConeProblem, G: Matrix, p: Vector, residual: float, rounds:
     complementarity = float(np.abs(p[:count] * u[:count]).max())
     cone = 0.0
     if m:
-        cone = max(0.0, float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max()))
+        cone = max(
+            0.0, float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max())
+        )
     return ConeAnswer(p, u, residual, complementarity, cone, rounds, residual <= CLOSE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows, shifts and guesses of the points that take part in a step, written so that numba can compile it."""
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def select_points(bench: Bench) -> int:
     m, reach = 0, find_reach(bench.dofs)
     for k in range(int(numbers[COUNT])):
         touches = bench.memory[int(near[k, N_KEY]), M_TOUCHES] > 0.0
-        if near[k, N_GAP] + numbers[DT] * near[k, N_SPEED] < reach or (touches and near[k, N_GAP] < NEAR):
+        if near[k, N_GAP] + numbers[DT] * near[k, N_SPEED] < reach or (
+            touches and near[k, N_GAP] < NEAR
+        ):
             bench.chosen[m] = k
             m += 1
     return thin_points(bench, m)
@@ -59,7 +62,14 @@ def add_row(holders: Holders, s: int, wrenches: Matrix, term: tuple[int, float],
     d, e, f = sign * wrenches[row, 3], sign * wrenches[row, 4], sign * wrenches[row, 5]
     for r in range(holders.depths[s]):
         i = holders.chains[s, r]
-        x[i] += a * W[s, i, 0] + b * W[s, i, 1] + c * W[s, i, 2] + d * W[s, i, 3] + e * W[s, i, 4] + f * W[s, i, 5]
+        x[i] += (
+            a * W[s, i, 0]
+            + b * W[s, i, 1]
+            + c * W[s, i, 2]
+            + d * W[s, i, 3]
+            + e * W[s, i, 4]
+            + f * W[s, i, 5]
+        )
 
 
 def measure_speeds(bench: Bench, holders: Holders, z: Vector, speeds: Vector) -> None:
@@ -83,7 +93,14 @@ def measure_speeds(bench: Bench, holders: Holders, z: Vector, speeds: Vector) ->
             d += W[s, i, 3] * z[i]
             e += W[s, i, 4] * z[i]
             f += W[s, i, 5] * z[i]
-        twists[s, 0], twists[s, 1], twists[s, 2], twists[s, 3], twists[s, 4], twists[s, 5] = a, b, c, d, e, f
+        twists[s, 0], twists[s, 1], twists[s, 2], twists[s, 3], twists[s, 4], twists[s, 5] = (
+            a,
+            b,
+            c,
+            d,
+            e,
+            f,
+        )
     for row in range(len(wrenches)):
         speeds[row] = multiply_wrench(wrenches, row, twists, holders.owners[row])
     if meets_others(holders.others):
@@ -102,8 +119,17 @@ def multiply_wrench(wrenches: Matrix, row: int, twists: Matrix, s: int) -> float
         twists: (n, 6) twists.
         s: Which of them.
     """
-    force = wrenches[row, 0] * twists[s, 0] + wrenches[row, 1] * twists[s, 1] + wrenches[row, 2] * twists[s, 2]
-    return float(force + wrenches[row, 3] * twists[s, 3] + wrenches[row, 4] * twists[s, 4] + wrenches[row, 5] * twists[s, 5])
+    force = (
+        wrenches[row, 0] * twists[s, 0]
+        + wrenches[row, 1] * twists[s, 1]
+        + wrenches[row, 2] * twists[s, 2]
+    )
+    return float(
+        force
+        + wrenches[row, 3] * twists[s, 3]
+        + wrenches[row, 4] * twists[s, 4]
+        + wrenches[row, 5] * twists[s, 5]
+    )
 
 
 def meets_others(others: Indices) -> bool:
@@ -129,7 +155,9 @@ def want_gap(near: Matrix, k: int, touches: bool, numbers: Vector) -> float:
     """
     dt, gap = numbers[DT], near[k, N_GAP]
     if not touches and near[k, N_SPEED] < -numbers[SLOWEST] and numbers[ALL_SLOW] == 0.0:
-        return float(2.0 * (gap + REACH) / dt)  # it may go on to the ground, where an impact awaits it, and not into it
+        return float(
+            2.0 * (gap + REACH) / dt
+        )  # it may go on to the ground, where an impact awaits it, and not into it
     return float(max(gap, 0.0) / dt)
 
 
@@ -141,7 +169,13 @@ def want_points(bench: Bench, holders: Holders, mu: Vector) -> None:
         holders: Joints that touch.
         mu: (m,) coefficients, overwritten.
     """
-    answer, numbers, near, memory, m = bench.answer, bench.numbers, bench.near, bench.memory, len(mu)
+    answer, numbers, near, memory, m = (
+        bench.answer,
+        bench.numbers,
+        bench.near,
+        bench.memory,
+        len(mu),
+    )
     share = numbers[DT] / numbers[SPAN]
     before = np.empty(3 * m)
     measure_speeds(bench, holders, bench.dofs[Z_START], before)
@@ -157,7 +191,9 @@ def want_points(bench: Bench, holders: Holders, mu: Vector) -> None:
                 answer[A_WANTED, holders.places[row]] = answer[A_GUESS, holders.places[row]] = 0.0
 
 
-def guess_point(bench: Bench, places: Indices, point: tuple[int, int], past: tuple[Vector, float]) -> None:
+def guess_point(
+    bench: Bench, places: Indices, point: tuple[int, int], past: tuple[Vector, float]
+) -> None:
     """Write the guesses of a point that touched in the last step, and add what its rows turn by until the end of this one.
 
     They turned from the middle of the last step to that of this one.

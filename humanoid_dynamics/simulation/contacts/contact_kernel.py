@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact forces of a step from the table of near points: rows, the problem, its solution, and what is remembered of it.
 
 What numba compiles in place of ``friction.py``; tables and their columns are named in ``steps.rows``.
@@ -10,13 +11,29 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, stick
 from humanoid_dynamics.simulation.contacts.cone_newton import Cones
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, MOST_PASSES, OUTSIDE
-from humanoid_dynamics.simulation.contacts.contact_build import measure_speeds, meets_others, select_points, want_points
+from humanoid_dynamics.simulation.contacts.contact_build import (
+    measure_speeds,
+    meets_others,
+    select_points,
+    want_points,
+)
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
-from humanoid_dynamics.simulation.contacts.restrain_kernel import build_rows, hold_start, restrain_rows
+from humanoid_dynamics.simulation.contacts.restrain_kernel import (
+    build_rows,
+    hold_start,
+    restrain_rows,
+)
 from humanoid_dynamics.simulation.contacts.slides import find_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
-from humanoid_dynamics.simulation.contacts.wrench_kernel import AGAIN, HOLDS, YIELDS, push, relate, stick_by_wrenches
+from humanoid_dynamics.simulation.contacts.wrench_kernel import (
+    AGAIN,
+    HOLDS,
+    YIELDS,
+    push,
+    relate,
+    stick_by_wrenches,
+)
 from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
 from humanoid_dynamics.simulation.contacts.yielding_kernel import harden, settle_hard, soften
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
@@ -94,13 +111,19 @@ def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> 
     """
     numbers, answer, m = bench.numbers, bench.answer, len(mu)
     count = m + len(X)
-    D, b, held = relate(holders, X), find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
+    D, b, held = (
+        relate(holders, X),
+        find_speeds(bench, holders, X),
+        np.full(m, HELD) if numbers[PAPER] > 0.0 else mu,
+    )
     came, passes = AGAIN, 0
     while came == AGAIN and passes < MOST_PASSES:
         came = stick_by_wrenches(bench, holders, (D, X), b, held)
         passes += 1
     if came == HOLDS:
-        numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
+        numbers[COMPLEMENTARITY], numbers[CONE] = certify(
+            mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)]
+        )
         numbers[ROUNDS] = float(passes)
         if numbers[PAPER] > 0.0:
             numbers[ROUNDS] = 1.0 if numbers[CONE] <= OUTSIDE else -1.0
@@ -194,7 +217,14 @@ def remember(bench: Bench) -> None:
     Args:
         bench: All tables.
     """
-    near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
+    near, memory, limits, answer, chosen, numbers = (
+        bench.near,
+        bench.memory,
+        bench.limits,
+        bench.answer,
+        bench.chosen,
+        bench.numbers,
+    )
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
     forget_points(memory, numbers)
     limits[:, L_IMPULSE] = 0.0
@@ -220,7 +250,12 @@ def remember(bench: Bench) -> None:
                 kept[M_P + k] += answer[A_P, place] * row[N_AXES + 3 * axis + k]
         soon = find_stop(kept, old, row, numbers[DT])
         stop = soon if stop == 0.0 or 0.0 < soon < stop else stop
-    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN], numbers[STOPS] = deepest, touching, numbers[DT], stop
+    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN], numbers[STOPS] = (
+        deepest,
+        touching,
+        numbers[DT],
+        stop,
+    )
 
 
 PARTS = (forget_points, find_speeds, solve_problem, solve_rows, solve_by_wrenches)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What contacts remember from one step to the next: who carried force, how fast it moved at the end, and its impulse."""
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ class ContactMemory:
             tables: Tables of the step.
         """
         self._points, self._numbers = tables.memory, tables.numbers
-        self.touches, self.deep, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_DEEP], tables.memory[:, M_U:]
+        self.touches, self.deep, self._motions = (
+            tables.memory[:, M_TOUCHES],
+            tables.memory[:, M_DEEP],
+            tables.memory[:, M_U:],
+        )
         self._limits = tables.limits[:, -1]
 
     @property
@@ -62,9 +67,13 @@ class ContactMemory:
         else:
             none = np.zeros(count - m)
             shift = np.concatenate((turned[:m], none, turned[m:]))
-            guess = np.concatenate((carried[:m], share * self._limits[rows.limits.row], carried[m:]))
+            guess = np.concatenate(
+                (carried[:m], share * self._limits[rows.limits.row], carried[m:])
+            )
         if rows.diving is not None:
-            shift[:count] += np.where(rows.diving, 2.0 * (rows.gap + REACH), np.maximum(rows.gap, 0.0)) / dt
+            shift[:count] += (
+                np.where(rows.diving, 2.0 * (rows.gap + REACH), np.maximum(rows.gap, 0.0)) / dt
+            )
         elif rows.gap[rows.gap.argmax()] > 0.0:
             shift[:count] += np.maximum(rows.gap, 0.0) / dt
         return shift, guess
@@ -79,7 +88,9 @@ class ContactMemory:
         ended, carried = resolve(rows, kept[:, M_U:])
         turned = select_points(rows, rows.J.dot(v))
         turned -= ended
-        turned *= HALF if share == 1.0 else share / (1.0 + share)  # rows turn from the middle of the last step to that of this one
+        turned *= (
+            HALF if share == 1.0 else share / (1.0 + share)
+        )  # rows turn from the middle of the last step to that of this one
         if touched < len(was):
             own = np.concatenate((was, was, was))
             turned *= own
@@ -101,7 +112,9 @@ class ContactMemory:
         slip = u[count:]
         if slip.dot(slip) > SLIDES * SLIDES and may_stop(slip):
             before = np.einsum("akj,kj->ka", rows.axes[1:], self._motions[rows.key, :3])
-            self._numbers[STOPS] = find_stops(before, slip.reshape(2, m).T, float(self._numbers[SPAN]))
+            self._numbers[STOPS] = find_stops(
+                before, slip.reshape(2, m).T, float(self._numbers[SPAN])
+            )
         if rows.limits is not None:
             self._limits[rows.limits.row] = p[m:count]
         deep = np.maximum(-rows.gap[:m], 0.0)
@@ -109,7 +122,11 @@ class ContactMemory:
             self.touches[:], self.deep[:], self._motions[:] = p[:m] > CARRIES, deep, motions
         else:
             self.touches[:] = self.deep[:] = 0.0
-            self.touches[rows.key], self.deep[rows.key], self._motions[rows.key] = p[:m] > CARRIES, deep, motions
+            self.touches[rows.key], self.deep[rows.key], self._motions[rows.key] = (
+                p[:m] > CARRIES,
+                deep,
+                motions,
+            )
         return motions[:, 3:]
 
     def rebound(self, rows: Rows, u: Vector) -> None:

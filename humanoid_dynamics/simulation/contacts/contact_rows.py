@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of points and limits that take part in a step or an impact, and what came of them."""
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class Touching(NamedTuple):
     met: Indices
 
 
-def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv: int) -> Rows | None:
+def stack_rows(
+    near: Near | None, which: Indices, limits: NearLimits | None, nv: int
+) -> Rows | None:
     """Return the rows of some points and limits; None where there are none.
 
     Args:
@@ -79,9 +82,25 @@ def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv:
     m = len(which)
     if near is None or m == 0:
         return None if limits is None else _stack_limits(limits, nv)
-    key, point, gap, axes, J, place, mu = near.key, near.point, near.gap, near.axes, near.J, near.place, near.mu
+    key, point, gap, axes, J, place, mu = (
+        near.key,
+        near.point,
+        near.gap,
+        near.axes,
+        near.J,
+        near.place,
+        near.mu,
+    )
     if m < len(point):
-        key, point, gap, axes, J, place, mu = key[which], point[which], gap[which], axes[:, which], J[:, which], place[which], mu[which]
+        key, point, gap, axes, J, place, mu = (
+            key[which],
+            point[which],
+            gap[which],
+            axes[:, which],
+            J[:, which],
+            place[which],
+            mu[which],
+        )
     flat = J.reshape(3 * m, nv)
     if limits is not None:
         gap = np.concatenate((gap, limits.gap))
@@ -109,7 +128,9 @@ def resolve(rows: Rows, vectors: Matrix) -> Matrix:
     """
     if rows.turn is not None:
         return np.asarray(rows.turn.dot(vectors.T).reshape(2, -1))
-    return np.asarray(np.einsum("akj,knj->nak", rows.axes, vectors.reshape(-1, 2, 3)).reshape(2, -1))
+    return np.asarray(
+        np.einsum("akj,knj->nak", rows.axes, vectors.reshape(-1, 2, 3)).reshape(2, -1)
+    )
 
 
 def compose(rows: Rows, along: Matrix) -> Matrix:
@@ -160,20 +181,47 @@ def merge_touching(parts: Sequence[Touching]) -> Touching:
     """
     if len(parts) < 2:
         return parts[0] if parts else touch_nothing(None)
-    point, met = np.concatenate([part.point for part in parts]), np.concatenate([part.met for part in parts])
-    place, impulse = np.concatenate([part.place for part in parts]), np.concatenate([part.impulse for part in parts])
+    point, met = (
+        np.concatenate([part.point for part in parts]),
+        np.concatenate([part.met for part in parts]),
+    )
+    place, impulse = (
+        np.concatenate([part.place for part in parts]),
+        np.concatenate([part.impulse for part in parts]),
+    )
     pairs, group = np.unique(np.stack((point, met)), axis=1, return_inverse=True)
     group = group.ravel()
-    sums, places, weights = np.zeros((pairs.shape[1], 3)), np.zeros((pairs.shape[1], 3)), np.zeros(pairs.shape[1])
+    sums, places, weights = (
+        np.zeros((pairs.shape[1], 3)),
+        np.zeros((pairs.shape[1], 3)),
+        np.zeros(pairs.shape[1]),
+    )
     weight = np.linalg.norm(impulse, axis=1) + LEAST_WEIGHT
     np.add.at(sums, group, impulse)
     np.add.at(places, group, weight[:, None] * place)
     np.add.at(weights, group, weight)
-    return Touching(pairs[0], places / weights[:, None], sums, max(part.depth for part in parts), parts[-1].answer, pairs[1])
+    return Touching(
+        pairs[0],
+        places / weights[:, None],
+        sums,
+        max(part.depth for part in parts),
+        parts[-1].answer,
+        pairs[1],
+    )
 
 
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:
-    return Rows(NOBODY, NOBODY, NOBODY, np.zeros((3, 0, 3)), np.zeros((0, 3)), _unit_rows(limits, nv), np.zeros(0), limits, limits.gap)
+    return Rows(
+        NOBODY,
+        NOBODY,
+        NOBODY,
+        np.zeros((3, 0, 3)),
+        np.zeros((0, 3)),
+        _unit_rows(limits, nv),
+        np.zeros(0),
+        limits,
+        limits.gap,
+    )
 
 
 def _unit_rows(limits: NearLimits, nv: int) -> Matrix:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces on touch points, summed up to the wrench of each contact surface and of each link that touches otherwise."""
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.series.layout import WRENCH, Patch
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
-from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, list_body_points, list_surface_points
+from humanoid_dynamics.simulation.contacts.touch_points import (
+    TouchPoint,
+    list_body_points,
+    list_surface_points,
+)
 from humanoid_dynamics.simulation.setup import PointForce
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -31,7 +36,9 @@ class ContactWrenches:
         patches: The contacts: surfaces in the order of the robot, then links.
     """
 
-    def __init__(self, robot: RobotModel, points: str | tuple[TouchPoint, ...], names: Sequence[str]) -> None:
+    def __init__(
+        self, robot: RobotModel, points: str | tuple[TouchPoint, ...], names: Sequence[str]
+    ) -> None:
         """Sort the points.
 
         Args:
@@ -43,7 +50,9 @@ class ContactWrenches:
         taking = [listed[name] for name in names]
         owners = [find_owner(robot, point.name, point.link) for point in taking]
         found = dict.fromkeys(owners)
-        order = [name for name in robot.surfaces if name in found] + [name for name in found if name not in robot.surfaces]
+        order = [name for name in robot.surfaces if name in found] + [
+            name for name in found if name not in robot.surfaces
+        ]
         frames, patches, p_C = [], [], []
         for name in order:
             if name in robot.surfaces:
@@ -53,10 +62,14 @@ class ContactWrenches:
             else:
                 link = name.removeprefix(LINK)
                 frames.append(attach(robot, link))
-                patches.append(Patch(name if link in robot.surfaces else link, link, np.zeros((0, 2))))
+                patches.append(
+                    Patch(name if link in robot.surfaces else link, link, np.zeros((0, 2)))
+                )
         self.patches: tuple[Patch, ...] = tuple(patches)
         self._frames = [(frame.joint, frame.X_JF) for frame in frames]
-        self._rows = {point.link: order.index(owner) for point, owner in zip(taking, owners, strict=True)}
+        self._rows = {
+            point.link: order.index(owner) for point, owner in zip(taking, owners, strict=True)
+        }
         self._owner: Indices = np.array([order.index(owner) for owner in owners], dtype=np.intp)
         for point, owner in zip(taking, owners, strict=True):
             X_LC = robot.surfaces[owner].X_LC if owner in robot.surfaces else pin.SE3.Identity()
@@ -110,7 +123,9 @@ class ContactWrenches:
     def _reach(self, own: Indices, towards: Matrix) -> Matrix:
         """Return the vectors from the middles of balls to where they touch: as long as their radius, of discs as long as they are."""
         lengths = np.maximum(np.linalg.norm(towards, axis=1), TINY)
-        return np.asarray(np.where(self._discs[own], 1.0, self._radius[own] / lengths)[:, None] * towards)
+        return np.asarray(
+            np.where(self._discs[own], 1.0, self._radius[own] / lengths)[:, None] * towards
+        )
 
 
 def _name_frame(robot: RobotModel, surface: ContactSurface) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which points are near which shapes, where, how fast, and when the first one hits; what numba compiles in place of ``detection.py``.
 
 Tables and their columns are named in ``rows.py``.
@@ -19,7 +20,14 @@ from humanoid_dynamics.simulation.contacts.approach_kernel import (
     sooner,
 )
 from humanoid_dynamics.simulation.contacts.disc_kernel import lower_disc
-from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_beyond, is_far, probe, turn_out
+from humanoid_dynamics.simulation.contacts.probe_kernel import (
+    FAR,
+    carry,
+    is_beyond,
+    is_far,
+    probe,
+    turn_out,
+)
 from humanoid_dynamics.simulation.contacts.shapes import FACING, STEEP
 from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.simulation.steps.rows import (
@@ -82,7 +90,11 @@ def write_axes(row: Vector, normal: Vector) -> None:
         t_x, t_y, t_z = z / length, 0.0, -x / length
     row[N_AXES], row[N_AXES + 1], row[N_AXES + 2] = x, y, z
     row[N_AXES + 3], row[N_AXES + 4], row[N_AXES + 5] = t_x, t_y, t_z
-    row[N_AXES + 6], row[N_AXES + 7], row[N_AXES + 8] = y * t_z - z * t_y, z * t_x - x * t_z, x * t_y - y * t_x
+    row[N_AXES + 6], row[N_AXES + 7], row[N_AXES + 8] = (
+        y * t_z - z * t_y,
+        z * t_x - x * t_z,
+        x * t_y - y * t_x,
+    )
 
 
 def faces(middle: Vector, normal: Vector) -> bool:
@@ -101,7 +113,11 @@ def faces(middle: Vector, normal: Vector) -> bool:
 
 
 def find_nearest(
-    point: Vector, middle: Vector, views: Tables, span: tuple[int, int], room: tuple[Vector, float, float]
+    point: Vector,
+    middle: Vector,
+    views: Tables,
+    span: tuple[int, int],
+    room: tuple[Vector, float, float],
 ) -> tuple[int, float]:
     """Return the nearest of some shapes and the distance to it, or the distance that all are beyond.
 
@@ -132,15 +148,29 @@ def find_nearest(
             gap = lower_disc(point, (shapes[s], pose), middle, room[0])
         else:
             r = point[RADIUS]
-            place[0], place[1], place[2] = middle[0] - r * found[0], middle[1] - r * found[1], middle[2] - r * found[2]
-        if gap < min(least, within) and (gap >= -room[2] or shapes[s, KIND] == PLANE) and faces(middle, found):
+            place[0], place[1], place[2] = (
+                middle[0] - r * found[0],
+                middle[1] - r * found[1],
+                middle[2] - r * found[2],
+            )
+        if (
+            gap < min(least, within)
+            and (gap >= -room[2] or shapes[s, KIND] == PLANE)
+            and faces(middle, found)
+        ):
             nearest, least = s, gap
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
             middle[12], middle[13], middle[14] = place[0], place[1], place[2]
     return nearest, least
 
 
-def come_within(point: Vector, views: Tables, tree: tuple[Indices, Indices], room: tuple[Matrix, Vector, float], numbers: Vector) -> float:
+def come_within(
+    point: Vector,
+    views: Tables,
+    tree: tuple[Indices, Indices],
+    room: tuple[Matrix, Vector, float],
+    numbers: Vector,
+) -> float:
     """Return the distance from what stands still within which points of a cluster may take part in a step, zero where all are far [m].
 
     Args:
@@ -156,14 +186,22 @@ def come_within(point: Vector, views: Tables, tree: tuple[Indices, Indices], roo
     middle[0], middle[1], middle[2] = x, y, z
     if not is_alone(point, middle, (shapes, poses), (int(numbers[STATICS]), within, within)):
         find_twists(JT, tree, dofs, joint, twists)
-        within = min(within, max(NEAR, reach) + numbers[DT] * find_fastest(twists[joint], (x, y, z), point[P_BALL + 3]))
-        if not is_alone(point, middle, (shapes, poses), (int(numbers[STATICS]), within, numbers[WITHIN])):
+        within = min(
+            within,
+            max(NEAR, reach)
+            + numbers[DT] * find_fastest(twists[joint], (x, y, z), point[P_BALL + 3]),
+        )
+        if not is_alone(
+            point, middle, (shapes, poses), (int(numbers[STATICS]), within, numbers[WITHIN])
+        ):
             return float(within)
     numbers[LOWEST] = min(numbers[LOWEST], within)
     return 0.0
 
 
-def is_high(points: Matrix, which: tuple[int, int], poses: Matrix, shapes: Matrix, reach: float) -> bool:
+def is_high(
+    points: Matrix, which: tuple[int, int], poses: Matrix, shapes: Matrix, reach: float
+) -> bool:
     """Return whether a ball is farther from the only shape, a plane, than some distance; quicker than ``find_nearest``.
 
     Args:
@@ -174,15 +212,40 @@ def is_high(points: Matrix, which: tuple[int, int], poses: Matrix, shapes: Matri
         reach: The distance [m].
     """
     i, column = which
-    joint, x, y, z = int(points[i, JOINT]), points[i, column], points[i, column + 1], points[i, column + 2]
-    w_x = poses[joint, 0] * x + poses[joint, 3] * y + poses[joint, 6] * z + poses[joint, 9] - shapes[0, S_T]
-    w_y = poses[joint, 1] * x + poses[joint, 4] * y + poses[joint, 7] * z + poses[joint, 10] - shapes[0, S_T + 1]
-    w_z = poses[joint, 2] * x + poses[joint, 5] * y + poses[joint, 8] * z + poses[joint, 11] - shapes[0, S_T + 2]
+    joint, x, y, z = (
+        int(points[i, JOINT]),
+        points[i, column],
+        points[i, column + 1],
+        points[i, column + 2],
+    )
+    w_x = (
+        poses[joint, 0] * x
+        + poses[joint, 3] * y
+        + poses[joint, 6] * z
+        + poses[joint, 9]
+        - shapes[0, S_T]
+    )
+    w_y = (
+        poses[joint, 1] * x
+        + poses[joint, 4] * y
+        + poses[joint, 7] * z
+        + poses[joint, 10]
+        - shapes[0, S_T + 1]
+    )
+    w_z = (
+        poses[joint, 2] * x
+        + poses[joint, 5] * y
+        + poses[joint, 8] * z
+        + poses[joint, 11]
+        - shapes[0, S_T + 2]
+    )
     height = shapes[0, S_R + 2] * w_x + shapes[0, S_R + 5] * w_y + shapes[0, S_R + 8] * w_z
     return bool(height - points[i, column + 3] >= reach)
 
 
-def is_alone(point: Vector, middle: Vector, views: Tables, bounds: tuple[int, float, float]) -> bool:
+def is_alone(
+    point: Vector, middle: Vector, views: Tables, bounds: tuple[int, float, float]
+) -> bool:
     """Return whether a cluster of points is farther from all shapes that it may touch than some distance; False may be wrong.
 
     Args:
@@ -195,7 +258,9 @@ def is_alone(point: Vector, middle: Vector, views: Tables, bounds: tuple[int, fl
     statics, still, moving = bounds
     for s in range(0 if point[GROUP] >= 0.0 else statics, len(shapes)):
         reach = (still if s < statics else moving) + point[P_BALL + 3]
-        if shapes[s, S_GROUP] != point[GROUP] and not is_beyond(shapes[s], poses[int(shapes[s, S_JOINT])], middle, reach):
+        if shapes[s, S_GROUP] != point[GROUP] and not is_beyond(
+            shapes[s], poses[int(shapes[s, S_JOINT])], middle, reach
+        ):
             return False
     return True
 
@@ -232,13 +297,21 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     poses, JT = views
     points, shapes, dofs, near, memory = tables
     twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(15), np.zeros(28)
-    statics, level, reach = int(numbers[STATICS]), len(shapes) == 1 and shapes[0, KIND] == PLANE, find_reach(dofs)
+    statics, level, reach = (
+        int(numbers[STATICS]),
+        len(shapes) == 1 and shapes[0, KIND] == PLANE,
+        find_reach(dofs),
+    )
     numbers[LOWEST], count, hit, until, i = FAR, 0, -1.0, 0, -1
     within = numbers[WITHIN]
     while i < len(points) - 1:
         i += 1
         point = points[i]
-        if level and point[P_ALL_END] > 0.0 and is_high(points, (i, P_ALL_BALL), poses, shapes, numbers[WITHIN]):
+        if (
+            level
+            and point[P_ALL_END] > 0.0
+            and is_high(points, (i, P_ALL_BALL), poses, shapes, numbers[WITHIN])
+        ):
             numbers[LOWEST], i = min(numbers[LOWEST], numbers[WITHIN]), int(point[P_ALL_END]) - 1
             continue
         if point[P_END] > 0.0:
@@ -247,7 +320,9 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
             if alone:
                 numbers[LOWEST] = min(numbers[LOWEST], within)
             else:
-                within = come_within(point, (poses, JT, shapes, dofs), tree, (twists, middle, reach), numbers)
+                within = come_within(
+                    point, (poses, JT, shapes, dofs), tree, (twists, middle, reach), numbers
+                )
             if alone or within == 0.0:
                 i = until - 1
                 continue
@@ -259,20 +334,34 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
         joint = int(point[JOINT])
         pose = poses[joint]
         middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
-        middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
-        middle[9], middle[10], middle[11] = turn_out(pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2])
-        for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
+        middle[6], middle[7], middle[8] = turn_out(
+            pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2]
+        )
+        middle[9], middle[10], middle[11] = turn_out(
+            pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2]
+        )
+        for slot in range(
+            0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1
+        ):  # the terrain does not touch itself
             span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-            near_by, row, key = within if slot == 0 else numbers[WITHIN], near[count], slot * len(points) + i
+            near_by, row, key = (
+                within if slot == 0 else numbers[WITHIN],
+                near[count],
+                slot * len(points) + i,
+            )
             s, gap = find_nearest(point, middle, (shapes, poses), span, (found, near_by, FAR))
             if gap < -NEAR:
                 other = int(shapes[s, S_JOINT])
                 find_twists(JT, tree, dofs, joint, twists)
                 find_twists(JT, tree, dofs, other, twists)
                 enter(row, point, middle, shapes[s], gap)
-                deepest = find_deepest(twists, (joint, other), row, memory[key, M_DEEP], numbers[DT])
+                deepest = find_deepest(
+                    twists, (joint, other), row, memory[key, M_DEEP], numbers[DT]
+                )
                 if gap < -deepest:
-                    s, gap = find_nearest(point, middle, (shapes, poses), span, (found, near_by, deepest))
+                    s, gap = find_nearest(
+                        point, middle, (shapes, poses), span, (found, near_by, deepest)
+                    )
             numbers[LOWEST] = min(numbers[LOWEST], gap)
             if s < 0:
                 continue

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which points touch the ground or a shape that moves, and the rows of their velocities."""
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.point_table import PointTable
-from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, carried_reach, leave_out, minus_skew, probe_facing, tangents
+from humanoid_dynamics.simulation.contacts.shapes import (
+    FACING,
+    Plane,
+    carried_reach,
+    leave_out,
+    minus_skew,
+    probe_facing,
+    tangents,
+)
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -47,7 +56,9 @@ class Detector:
         lowest: Least gap found last [m].
     """
 
-    def __init__(self, table: PointTable, terrain: Terrain, movers: Sequence[BoundShape] = ()) -> None:
+    def __init__(
+        self, table: PointTable, terrain: Terrain, movers: Sequence[BoundShape] = ()
+    ) -> None:
         """Prepare.
 
         Args:
@@ -56,13 +67,21 @@ class Detector:
             movers: Shapes that move.
         """
         self._table, self._terrain, self._movers = table, terrain, movers
-        self._joint = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
+        self._joint = (
+            np.array(table.joints, dtype=np.intp)[table.owner]
+            if len(table)
+            else np.zeros(0, dtype=np.intp)
+        )
         self._support = table.support[self._joint]
         self._p_J = np.ascontiguousarray(table.p_J.reshape(-1, 1, 4))
         self._carriers = np.array(table.joints, dtype=np.intp)
         self._blocks = _spread_points(table) if len(table.joints) <= FEW else None
         only = terrain.shapes[0] if len(terrain.shapes) == 1 else None
-        self.level = LevelGround(only, table, self._support) if isinstance(only, Plane) and len(table) else None
+        self.level = (
+            LevelGround(only, table, self._support)
+            if isinstance(only, Plane) and len(table)
+            else None
+        )
         self._own, self._lookers = table.own, np.flatnonzero(table.outward.any(axis=1))
         self._is_disc = np.asarray(table.axis.any(axis=1))
         self._discs, self._screen = self._is_disc.nonzero()[0], Screen(table)
@@ -86,11 +105,16 @@ class Detector:
             return self._find_level(self.level, self.place(poses, J, looking), J, looking.within)
         sight = self._see(poses)
         found = [self._find_ground(sight, J, looking)]
-        found += [self._find_mover(slot, sight, J, looking) for slot in range(1, len(self._movers) + 1)]
+        found += [
+            self._find_mover(slot, sight, J, looking) for slot in range(1, len(self._movers) + 1)
+        ]
         kept = [near for near in found if near is not None]
         if len(kept) < 2:
             return kept[0] if kept else None
-        joined = [np.concatenate([getattr(near, name) for near in kept], axis=axis) for name, axis in JOINED]
+        joined = [
+            np.concatenate([getattr(near, name) for near in kept], axis=axis)
+            for name, axis in JOINED
+        ]
         return Near(*joined)
 
     def place(self, poses: Matrix, J: Matrix, looking: Looking) -> Matrix:
@@ -129,11 +153,15 @@ class Detector:
 
     def _carry(self, poses: Matrix, among: Indices | slice) -> Matrix:
         """Return where the middles of some points are (k, 3), in the world [m]."""
-        return np.asarray(np.matmul(self._p_J[among], poses.take(self._joint[among], 0).reshape(-1, 4, 3))[:, 0])
+        return np.asarray(
+            np.matmul(self._p_J[among], poses.take(self._joint[among], 0).reshape(-1, 4, 3))[:, 0]
+        )
 
     def _turn(self, poses: Matrix, among: Indices | slice, vectors: Matrix) -> Matrix:
         """Return (k, 3) vectors of some points in the world."""
-        return np.asarray(np.einsum("nj,njk->nk", vectors[among], poses[self._joint[among], :9].reshape(-1, 3, 3)))
+        return np.asarray(
+            np.einsum("nj,njk->nk", vectors[among], poses[self._joint[among], :9].reshape(-1, 3, 3))
+        )
 
     def _lower(self, level: LevelGround, middles: Matrix, axes: Matrix) -> None:
         """Put discs where they are lowest over level ground."""
@@ -144,10 +172,16 @@ class Detector:
         """Return where all points are and look."""
         every = slice(None)
         looks = self._turn(poses, every, self._table.outward) if len(self._lookers) else None
-        axes = self._turn(poses, every, self._table.axis) if len(self._discs) else np.zeros((len(self._table), 3))
+        axes = (
+            self._turn(poses, every, self._table.axis)
+            if len(self._discs)
+            else np.zeros((len(self._table), 3))
+        )
         return Sight(poses, self._place_all(poses), looks, axes)
 
-    def _find_level(self, level: LevelGround, middles: Matrix, J: Matrix, within: float) -> Near | None:
+    def _find_level(
+        self, level: LevelGround, middles: Matrix, J: Matrix, within: float
+    ) -> Near | None:
         near = level.find(middles, J, within)
         self.lowest = min(level.lowest, self._spared)
         return near
@@ -169,7 +203,9 @@ class Detector:
             index = among[deep]
             along = _normal_rows(normal[deep], place[deep], J) * self._support[index]
             deepest = find_deepest(looking, along, index)
-            gap[deep], normal[deep], shape[deep], place[deep] = self._measure_ground(sight, index, limit[deep], deepest)
+            gap[deep], normal[deep], shape[deep], place[deep] = self._measure_ground(
+                sight, index, limit[deep], deepest
+            )
         self.lowest = float(gap.min(initial=spared))
         near = np.flatnonzero(gap < limit)
         if not len(near):
@@ -186,9 +222,13 @@ class Detector:
         """Return gaps, normals, shapes of the terrain and places that touch of some points, in none of which they are too deep."""
         terrain, radius, middles = self._terrain, self._table.radius[among], sight.middles[among]
         looks = None if sight.looks is None else sight.looks[among]
-        gap, normal, shape = terrain.probe(middles, looks, None if deepest is None else radius - deepest)
+        gap, normal, shape = terrain.probe(
+            middles, looks, None if deepest is None else radius - deepest
+        )
         gap, place = gap - radius, middles - radius[:, None] * normal
-        discs = np.flatnonzero(self._is_disc[among] & ((gap < limit) if deepest is None else True))  # no ball is nearer than its discs
+        discs = np.flatnonzero(
+            self._is_disc[among] & ((gap < limit) if deepest is None else True)
+        )  # no ball is nearer than its discs
         if len(discs) and terrain.shapes:
             lying = terrain.shapes, middles[discs], radius[discs], sight.axes[among[discs]]
             gap[discs], normal[discs], shape[discs], place[discs] = (
@@ -203,20 +243,37 @@ class Detector:
         within = looking.within
         reached = carried_reach(mover.shape) + within
         away = middles - (p + R @ mover.shape.X_WB.translation)
-        index = np.flatnonzero((np.einsum("ij,ij->i", away, away) < (reached + table.radius) ** 2) & (table.group != mover.group))
+        index = np.flatnonzero(
+            (np.einsum("ij,ij->i", away, away) < (reached + table.radius) ** 2)
+            & (table.group != mover.group)
+        )
         if not len(index):
             return None
         radius, local = table.radius[index], (middles[index] - p) @ R
-        gap, normal = probe_facing(mover.shape, local, None if sight.looks is None else sight.looks[index] @ R)
+        gap, normal = probe_facing(
+            mover.shape, local, None if sight.looks is None else sight.looks[index] @ R
+        )
         gap, place = gap - radius, middles[index] - radius[:, None] * (normal @ R.T)
         discs = np.flatnonzero(self._is_disc[index] & (gap < within))
         if len(discs):
-            measured = probe_discs((mover.shape,), local[discs], radius[discs], sight.axes[index[discs]] @ R)
-            gap[discs], normal[discs], place[discs] = measured[0], measured[1], measured[3] @ R.T + p
+            measured = probe_discs(
+                (mover.shape,), local[discs], radius[discs], sight.axes[index[discs]] @ R
+            )
+            gap[discs], normal[discs], place[discs] = (
+                measured[0],
+                measured[1],
+                measured[3] @ R.T + p,
+            )
         deep = np.flatnonzero(gap < -NEAR) if looking.deep is not None else NOBODY
         if len(deep):
-            along = _normal_rows(normal[deep] @ R.T, place[deep], J) * (self._support[index[deep]] - table.support[mover.joint])
-            gap[deep] = leave_out(mover.shape, gap[deep], -find_deepest(looking, along, slot * len(table) + index[deep]))
+            along = _normal_rows(normal[deep] @ R.T, place[deep], J) * (
+                self._support[index[deep]] - table.support[mover.joint]
+            )
+            gap[deep] = leave_out(
+                mover.shape,
+                gap[deep],
+                -find_deepest(looking, along, slot * len(table) + index[deep]),
+            )
         self.lowest = min(self.lowest, float(gap.min()))
         near = np.flatnonzero(gap < within)
         if not len(near):
@@ -225,11 +282,23 @@ class Detector:
         axes = tangents(normal[near] @ R.T)
         twist = _twist_rows(axes, place, J)
         rows = twist * (self._support[index] - table.support[mover.joint])
-        mu, e = np.minimum(table.friction[index], mover.shape.friction), np.maximum(table.restitution[index], mover.shape.restitution)
+        mu, e = (
+            np.minimum(table.friction[index], mover.shape.friction),
+            np.maximum(table.restitution[index], mover.shape.restitution),
+        )
         return Near(slot * len(table) + index, index, gap, axes, rows, place, mu, e)
 
 
-JOINED = (("key", 0), ("point", 0), ("gap", 0), ("axes", 1), ("J", 1), ("place", 0), ("mu", 0), ("e", 0))
+JOINED = (
+    ("key", 0),
+    ("point", 0),
+    ("gap", 0),
+    ("axes", 1),
+    ("J", 1),
+    ("place", 0),
+    ("mu", 0),
+    ("e", 0),
+)
 
 
 def _spread_points(table: PointTable) -> Matrix:

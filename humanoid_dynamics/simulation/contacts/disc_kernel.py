@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a disc is nearest to a shape; what numba compiles in place of ``discs.py``."""
 
 from __future__ import annotations
@@ -134,10 +135,16 @@ def part_from(disc: Vector, signs: tuple[int, int, int], normal: Vector) -> None
         root += 0.5 * beyond / (a * a / (root + more) + b * b / root)
     upward, size = (-height if along < 0.0 else height) / (root * length), 0.0
     for k in range(3):
-        normal[k] = normal[k] / (root + more) + (upward * disc[D_AXIS + k] if signs[k] != 0 else 0.0)
+        normal[k] = normal[k] / (root + more) + (
+            upward * disc[D_AXIS + k] if signs[k] != 0 else 0.0
+        )
         size += normal[k] * normal[k]
     for k in range(3):
-        normal[k] = normal[k] / np.sqrt(size) if size > 0.0 else signs[k] / np.sqrt(abs(signs[0]) + abs(signs[1]) + abs(signs[2]))
+        normal[k] = (
+            normal[k] / np.sqrt(size)
+            if size > 0.0
+            else signs[k] / np.sqrt(abs(signs[0]) + abs(signs[1]) + abs(signs[2]))
+        )
 
 
 PARTS = (lower_disc, part_disc, keep_farther, is_over, part_from)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where balls and discs touch: a disc is an ellipsoid as good as flat, so its lowest point moves along its rim as that rolls."""
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ from humanoid_dynamics.simulation.contacts.shapes import Capsule, Plane, Shape
 from humanoid_dynamics.simulation.contacts.solid_points import FLAT
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
-TURNS, ROUND_OFF, TINY = 12, 1e-15, 1e-12  # passes of Newton's method at most; what is left by them; what stands for zero
-SHARE = float(np.sqrt(1.0 - FLAT * FLAT))  # length of what stands for the axis of a disc; that of a ball has none
+TURNS, ROUND_OFF, TINY = (
+    12,
+    1e-15,
+    1e-12,
+)  # passes of Newton's method at most; what is left by them; what stands for zero
+SHARE = float(
+    np.sqrt(1.0 - FLAT * FLAT)
+)  # length of what stands for the axis of a disc; that of a ball has none
 # on which sides of a box its sides are, its edges, and its corners
-SIDES = read_only(sorted(product((-1.0, 0.0, 1.0), repeat=3), key=lambda side: sum(map(abs, side)))[1:])
+SIDES = read_only(
+    sorted(product((-1.0, 0.0, 1.0), repeat=3), key=lambda side: sum(map(abs, side)))[1:]
+)
 
 
 def reach(radius: Vector, axis: Matrix, normal: Matrix) -> Matrix:
@@ -29,10 +38,14 @@ def reach(radius: Vector, axis: Matrix, normal: Matrix) -> Matrix:
         normal: (k, 3) normals of what is touched, unit vectors.
     """
     along = np.einsum("ij,ij->i", axis, normal)
-    return np.asarray((-radius / np.sqrt(1.0 - along * along))[:, None] * (normal - along[:, None] * axis))
+    return np.asarray(
+        (-radius / np.sqrt(1.0 - along * along))[:, None] * (normal - along[:, None] * axis)
+    )
 
 
-def probe_discs(shapes: Sequence[Shape], middles: Matrix, radius: Vector, axis: Matrix) -> tuple[Vector, Matrix, Indices, Matrix]:
+def probe_discs(
+    shapes: Sequence[Shape], middles: Matrix, radius: Vector, axis: Matrix
+) -> tuple[Vector, Matrix, Indices, Matrix]:
     """Return where discs touch the nearest of some shapes.
 
     Args:
@@ -44,12 +57,17 @@ def probe_discs(shapes: Sequence[Shape], middles: Matrix, radius: Vector, axis: 
     Returns:
         (k,) gaps [m], (k, 3) normals, (k,) which shapes, and (k, 3) places that touch [m].
     """
-    gaps, normals, places = (np.array(parts) for parts in zip(*(_part(shape, middles, radius, axis) for shape in shapes), strict=True))
+    gaps, normals, places = (
+        np.array(parts)
+        for parts in zip(*(_part(shape, middles, radius, axis) for shape in shapes), strict=True)
+    )
     nearest, rows = np.argmin(gaps, axis=0), np.arange(len(middles))
     return gaps[nearest, rows], normals[nearest, rows], nearest, places[nearest, rows]
 
 
-def _part(shape: Shape, middles: Matrix, radius: Vector, axis: Matrix) -> tuple[Vector, Matrix, Matrix]:
+def _part(
+    shape: Shape, middles: Matrix, radius: Vector, axis: Matrix
+) -> tuple[Vector, Matrix, Matrix]:
     """Return how far discs are from a shape, the normals there, and where they touch."""
     if isinstance(shape, Plane):
         normal = np.tile(shape.normal, (len(middles), 1))
@@ -61,13 +79,19 @@ def _part(shape: Shape, middles: Matrix, radius: Vector, axis: Matrix) -> tuple[
     middle, across = (middles - shape.X_WB.translation) @ R, axis @ R
     tried = find_directions(middle, radius, across, core)
     along = np.einsum("kdi,ki->kd", tried, across)
-    away = np.einsum("kdi,ki->kd", tried, middle) - np.abs(tried) @ core - radius[:, None] * np.sqrt(1.0 - along * along)
+    away = (
+        np.einsum("kdi,ki->kd", tried, middle)
+        - np.abs(tried) @ core
+        - radius[:, None] * np.sqrt(1.0 - along * along)
+    )
     best, rows = np.argmax(away, axis=1), np.arange(len(middles))
     normal = tried[rows, best] @ R.T
     return away[rows, best] - thick, normal, middles + reach(radius, axis, normal)
 
 
-def find_directions(middle: Matrix, radius: Vector, axis: Matrix, half: Vector) -> NDArray[np.float64]:
+def find_directions(
+    middle: Matrix, radius: Vector, axis: Matrix, half: Vector
+) -> NDArray[np.float64]:
     """Return directions in one of which discs and a box are the farthest apart: from its sides, edges and corners, and along the axis.
 
     Seen along an edge, a disc is an ellipse, and so it is in the plane of its axis and a corner.  Where an ellipse with half axes r and b
@@ -95,8 +119,15 @@ def find_directions(middle: Matrix, radius: Vector, axis: Matrix, half: Vector) 
     for _ in range(TURNS):
         a, b = (wide / (root + more)) ** 2, (high / root) ** 2
         root += 0.5 * np.maximum(a + b - 1.0, 0.0) / (a / (root + more) + b / root)
-    found = away / (root + more)[..., None] + (np.where(along < 0.0, -height, height) / root)[..., None] * across
+    found = (
+        away / (root + more)[..., None]
+        + (np.where(along < 0.0, -height, height) / root)[..., None] * across
+    )
     size = np.sqrt(np.einsum("kdi,kdi->kd", found, found))[..., None]
-    found = np.where(size > 0.0, found / np.where(size > 0.0, size, 1.0), SIDES / np.sqrt(seen.sum(axis=1))[:, None])
+    found = np.where(
+        size > 0.0,
+        found / np.where(size > 0.0, size, 1.0),
+        SIDES / np.sqrt(seen.sum(axis=1))[:, None],
+    )
     flat_on = np.where(np.einsum("ki,ki->k", axis, middle) < 0.0, -1.0, 1.0)[:, None] * axis / SHARE
     return np.concatenate((found, flat_on[:, None]), axis=1)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ground does to each surface, in the part of Python that numba compiles."""
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from humanoid_dynamics.simulation.steps.rows import N_AXES, N_PLACE, N_POINT, NO
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 
-def sum_wrenches(near: Matrix, chosen: Indices, answer: Matrix, numbers: Vector, owner: Indices, sums: Matrix) -> None:  # noqa: PLR0917
+def sum_wrenches(
+    near: Matrix, chosen: Indices, answer: Matrix, numbers: Vector, owner: Indices, sums: Matrix
+) -> None:
     """Sum the impulses on the points of each surface, as the tables of a step have them.
 
     Args:
@@ -29,14 +32,20 @@ def sum_wrenches(near: Matrix, chosen: Indices, answer: Matrix, numbers: Vector,
             continue
         for j in range(3):
             normal, first, second = row[N_AXES + j], row[N_AXES + 3 + j], row[N_AXES + 6 + j]
-            f = answer[A_P, i] * normal + answer[A_P, count + i] * first + answer[A_P, count + m + i] * second
+            f = (
+                answer[A_P, i] * normal
+                + answer[A_P, count + i] * first
+                + answer[A_P, count + m + i] * second
+            )
             a, b = (j + 1) % 3, (j + 2) % 3
             sums[surface, j] += f
             sums[surface, 3 + a] += row[N_PLACE + b] * f
             sums[surface, 3 + b] -= row[N_PLACE + a] * f
 
 
-def turn_wrenches(sums: Matrix, places: tuple[Indices, Matrix, Matrix], poses: Matrix, span: float) -> None:
+def turn_wrenches(
+    sums: Matrix, places: tuple[Indices, Matrix, Matrix], poses: Matrix, span: float
+) -> None:
     """Turn sums of impulses into mean wrenches at the origins of surfaces, in their own axes.
 
     Args:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts with Coulomb friction and restitution, and joint limits: what touches, what hits, and the impulses of a step.
 
 A touching point may not approach: its velocity at the end of the step is at least -gap/dt.  Where a point already touched in the last
@@ -14,7 +15,14 @@ from humanoid_dynamics.simulation.contacts.clusters import Looking
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
-from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, sum_touching, touch_nothing
+from humanoid_dynamics.simulation.contacts.contact_rows import (
+    NOBODY,
+    Rows,
+    Touching,
+    stack_rows,
+    sum_touching,
+    touch_nothing,
+)
 from humanoid_dynamics.simulation.contacts.detection import Detector
 from humanoid_dynamics.simulation.contacts.held_rows import find_held, find_push, leave_free
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
@@ -23,7 +31,14 @@ from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.rebound import Rebound, find_rebound
-from humanoid_dynamics.simulation.contacts.taking_part import NONE, choose_hitting, choose_touching, find_hit, note_diving, thin_points
+from humanoid_dynamics.simulation.contacts.taking_part import (
+    NONE,
+    choose_hitting,
+    choose_touching,
+    find_hit,
+    note_diving,
+    thin_points,
+)
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import (
     AT_ONCE,
@@ -91,9 +106,16 @@ class FrictionContacts:
         self._near: Near | None = None
         self._speed: Vector | None = None
         self.movers = tuple(movers)
-        self._joints = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
+        self._joints = (
+            np.array(table.joints, dtype=np.intp)[table.owner]
+            if len(table)
+            else np.zeros(0, dtype=np.intp)
+        )
         self.law = ContactLaw(table, self._joints, law, solver)
-        self._detector, self._of_shapes = Detector(table, terrain, movers), tables.points[:, P_SHAPE].astype(np.intp)
+        self._detector, self._of_shapes = (
+            Detector(table, terrain, movers),
+            tables.points[:, P_SHAPE].astype(np.intp),
+        )
         self._touching = touch_nothing(None)
         self._memory = ContactMemory(tables)
         self._pushed: tuple[Terms, Matrix, Vector] | None = None
@@ -128,7 +150,12 @@ class FrictionContacts:
             dt: Length of the step [s].
             everywhere: Whether to find also what is deeper in something than it can have come.
         """
-        looking = Looking(max(NEAR, dt * FASTEST_APPROACH), self.tables.dofs, dt, None if everywhere else self._memory.deep)
+        looking = Looking(
+            max(NEAR, dt * FASTEST_APPROACH),
+            self.tables.dofs,
+            dt,
+            None if everywhere else self._memory.deep,
+        )
         self._near, self._speed = self._detector.find(terms.poses, terms.data.J, looking), None
         self.tables.numbers[LOWEST] = self._detector.lowest
 
@@ -158,7 +185,9 @@ class FrictionContacts:
             return None
         return find_hit(near, speed, self._memory.touched(near.key), dt)
 
-    def solve(self, terms: Terms, q_M: Vector, v: Vector, z: Vector, dt: float, *, all_slow: bool = False) -> Vector:
+    def solve(
+        self, terms: Terms, q_M: Vector, v: Vector, z: Vector, dt: float, *, all_slow: bool = False
+    ) -> Vector:
         """Return the whitened velocity at the end of the step; nothing is remembered before ``commit``.
 
         Args:
@@ -179,7 +208,10 @@ class FrictionContacts:
         held = find_held(terms, B)
         wanted[held] = guess[held] = 0.0
         answer = self.law.solve(self.law.pose(rows, B.T.dot(B), z.dot(B) + wanted), rows, guess)
-        self._pending, self._pushed = (rows, answer, wanted), (terms, B[:, : len(rows.gap)], rows.gap)
+        self._pending, self._pushed = (
+            (rows, answer, wanted),
+            (terms, B[:, : len(rows.gap)], rows.gap),
+        )
         z_end: Vector = z + B.dot(answer.p)
         return z_end
 
@@ -235,7 +267,9 @@ class FrictionContacts:
         B = leave_free(terms, terms.whiten(rows.J.T))
         before = rows.J.dot(v)
         before[find_held(terms, B)] = 0.0
-        self.impact = rebound = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
+        self.impact = rebound = find_rebound(
+            self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z))
+        )
         self.normals = rows.J[: len(rows.gap)]
         self._keep(rows, rebound.answer, rebound.after)
         self._memory.rebound(rows, rebound.after)
@@ -270,11 +304,24 @@ class FrictionContacts:
             rows, down = stack_rows(None, NOBODY, limits, len(v)), NONE
         else:
             speed, touches = self._approach(near, dt), self._memory.touched(near.key)
-            which = thin_points(near, choose_touching(near, speed, touches, v, dt), near.gap + dt * speed, touches, self._of_shapes)
-            rows, down = stack_rows(near, which, limits, len(v)), ((speed < -slowest_impact(dt)) & ~touches)[which]
+            which = thin_points(
+                near,
+                choose_touching(near, speed, touches, v, dt),
+                near.gap + dt * speed,
+                touches,
+                self._of_shapes,
+            )
+            rows, down = (
+                stack_rows(near, which, limits, len(v)),
+                ((speed < -slowest_impact(dt)) & ~touches)[which],
+            )
         if rows is None or all_slow:
             return rows
-        return note_diving(rows, down, NONE if limits is None else limits.find_diving(v, self.tables.dofs[V_MIDDLE], dt))
+        return note_diving(
+            rows,
+            down,
+            NONE if limits is None else limits.find_diving(v, self.tables.dofs[V_MIDDLE], dt),
+        )
 
     def _approach(self, near: Near, dt: float) -> Vector:
         """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
@@ -292,14 +339,20 @@ class FrictionContacts:
     def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
         limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)
         near = self._near
-        which, stopping = choose_hitting(near, None if near is None else self._memory.touched(near.key), limits, v)
-        return stack_rows(near, which, stopping, len(v)), np.zeros(0) if near is None else near.e[which]
+        which, stopping = choose_hitting(
+            near, None if near is None else self._memory.touched(near.key), limits, v
+        )
+        return stack_rows(near, which, stopping, len(v)), np.zeros(0) if near is None else near.e[
+            which
+        ]
 
     def _keep(self, rows: Rows, answer: ConeAnswer, u: Vector) -> None:
         """Keep impulses and velocities of what took part."""
         impulse, gap = self._memory.remember(rows, answer.p, u), rows.gap[: len(rows.point)]
         depth = max(0.0, -float(gap[gap.argmin()])) if len(gap) else 0.0
-        self._touching = Touching(rows.point, rows.place, impulse, depth, answer, rows.key // max(len(self.table), 1))
+        self._touching = Touching(
+            rows.point, rows.place, impulse, depth, answer, rows.key // max(len(self.table), 1)
+        )
 
     def _note(self) -> None:
         """Enter into the numbers what the report of a step needs."""
@@ -309,4 +362,8 @@ class FrictionContacts:
         else:
             numbers[RESIDUAL], numbers[COMPLEMENTARITY] = answer.residual, answer.complementarity
             numbers[CONE], numbers[ROUNDS] = answer.cone, answer.rounds
-        numbers[DEPTH], numbers[TOUCHING], numbers[POINTS] = self._touching.depth, self._memory.carrying, len(self._touching.point)
+        numbers[DEPTH], numbers[TOUCHING], numbers[POINTS] = (
+            self._touching.depth,
+            self._memory.carrying,
+            len(self._touching.point),
+        )

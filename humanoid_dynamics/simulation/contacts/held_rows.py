@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of which bilateral rows leave nothing, and how far what is deep may be pushed out along those they leave."""
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def find_held(terms: Terms, rows: Matrix) -> NDArray[np.intp]:
     return np.flatnonzero(~rows.any(axis=0)) if terms.Q.shape[1] else np.zeros(0, dtype=np.intp)
 
 
-def find_push(terms: Terms, rows: Matrix, gap: Vector, support: Matrix, solver: Solver) -> tuple[Vector, float] | None:
+def find_push(
+    terms: Terms, rows: Matrix, gap: Vector, support: Matrix, solver: Solver
+) -> tuple[Vector, float] | None:
     """Return the whitened displacement (nv,) that takes some of the depth away, and the largest depth; None where there is nothing to do.
 
     Args:

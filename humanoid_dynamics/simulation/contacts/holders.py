@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that touch, and the wrenches on them of the points that take part, written so that numba can compile it.
 
 Short sums are written out: a loop of six, or a call for each row, costs more than what it does.
@@ -10,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_dynamics.simulation.steps.bench import Bench
-from humanoid_dynamics.simulation.steps.rows import JOINT, N_AXES, N_PLACE, N_POINT, N_SHAPE, S_JOINT
+from humanoid_dynamics.simulation.steps.rows import (
+    JOINT,
+    N_AXES,
+    N_PLACE,
+    N_POINT,
+    N_SHAPE,
+    S_JOINT,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix
 
 
@@ -42,7 +50,9 @@ class Holders(NamedTuple):
     middles: Matrix
 
 
-def whiten_joint(bench: Bench, chain: tuple[Indices, int], middles: Matrix, s: int, W: Matrix) -> None:
+def whiten_joint(
+    bench: Bench, chain: tuple[Indices, int], middles: Matrix, s: int, W: Matrix
+) -> None:
     """Write what the inertia makes of the Jacobian of a joint, six numbers for each coordinate that moves it.
 
     Args:
@@ -73,7 +83,9 @@ def whiten_joint(bench: Bench, chain: tuple[Indices, int], middles: Matrix, s: i
         W[s, i, 3], W[s, i, 4], W[s, i, 5] = share * d, share * e, share * f
 
 
-def list_holders(bench: Bench, slots: Indices, others: Indices, lasts: Indices, middles: Matrix) -> int:
+def list_holders(
+    bench: Bench, slots: Indices, others: Indices, lasts: Indices, middles: Matrix
+) -> int:
     """List the joints that carry or are touched by a point that takes part; return their number.
 
     Args:
@@ -86,12 +98,19 @@ def list_holders(bench: Bench, slots: Indices, others: Indices, lasts: Indices, 
     index, used, near = np.full(len(bench.joints), -1), 0, bench.near
     for i in range(len(slots)):
         k = bench.chosen[i]
-        carrier, other = int(bench.points[int(near[k, N_POINT]), JOINT]), int(bench.shapes[int(near[k, N_SHAPE]), S_JOINT])
+        carrier, other = (
+            int(bench.points[int(near[k, N_POINT]), JOINT]),
+            int(bench.shapes[int(near[k, N_SHAPE]), S_JOINT]),
+        )
         for joint in (carrier, other):
             if index[joint] < 0 and (joint > 0 or joint == carrier):
                 index[joint] = used
                 lasts[used] = bench.joints[joint, 2]
-                middles[used, 0], middles[used, 1], middles[used, 2] = near[k, N_PLACE], near[k, N_PLACE + 1], near[k, N_PLACE + 2]
+                middles[used, 0], middles[used, 1], middles[used, 2] = (
+                    near[k, N_PLACE],
+                    near[k, N_PLACE + 1],
+                    near[k, N_PLACE + 2],
+                )
                 used += 1
         slots[i], others[i] = index[carrier], index[other] if other > 0 else -1
     return used
@@ -107,10 +126,17 @@ def find_holders(bench: Bench, m: int, count: int) -> Holders:
     """
     nv, indices, room = len(bench.parents), bench.indices, bench.room
     slots, others, lasts = indices[:m], indices[m : 2 * m], indices[2 * m : 4 * m]
-    owners, origins, places = indices[4 * m : 7 * m], indices[7 * m : 10 * m], indices[10 * m : 13 * m]
+    owners, origins, places = (
+        indices[4 * m : 7 * m],
+        indices[7 * m : 10 * m],
+        indices[10 * m : 13 * m],
+    )
     wrenches, middles = room[: 18 * m].reshape(3 * m, 6), room[18 * m : 24 * m].reshape(2 * m, 3)
     used = list_holders(bench, slots, others, lasts, middles)
-    depths, chains = indices[13 * m : 13 * m + used], indices[15 * m : 15 * m + used * nv].reshape(used, nv)
+    depths, chains = (
+        indices[13 * m : 13 * m + used],
+        indices[15 * m : 15 * m + used * nv].reshape(used, nv),
+    )
     W = room[24 * m : 24 * m + 6 * nv * used].reshape(used, nv, 6)
     room[24 * m : 24 * m + 6 * nv * used] = 0.0
     for s in range(used):
@@ -124,7 +150,11 @@ def find_holders(bench: Bench, m: int, count: int) -> Holders:
     for axis in range(3):
         for i in range(m):
             row = axis * m + i
-            owners[row], origins[row], places[row] = slots[i], i, row if axis == 0 else row + count - m
+            owners[row], origins[row], places[row] = (
+                slots[i],
+                i,
+                row if axis == 0 else row + count - m,
+            )
     write_wrenches(bench, middles, owners, wrenches)
     return Holders(W, wrenches, slots, others, owners, origins, places, chains, depths, middles)
 
@@ -146,9 +176,17 @@ def write_wrenches(bench: Bench, middles: Matrix, joints: Indices, wrenches: Mat
             s = joints[row]
             if s >= 0:
                 a, b, c = near[k, column], near[k, column + 1], near[k, column + 2]
-                x, y, z = near[k, N_PLACE] - middles[s, 0], near[k, N_PLACE + 1] - middles[s, 1], near[k, N_PLACE + 2] - middles[s, 2]
+                x, y, z = (
+                    near[k, N_PLACE] - middles[s, 0],
+                    near[k, N_PLACE + 1] - middles[s, 1],
+                    near[k, N_PLACE + 2] - middles[s, 2],
+                )
                 wrenches[row, 0], wrenches[row, 1], wrenches[row, 2] = a, b, c
-                wrenches[row, 3], wrenches[row, 4], wrenches[row, 5] = y * c - z * b, z * a - x * c, x * b - y * a
+                wrenches[row, 3], wrenches[row, 4], wrenches[row, 5] = (
+                    y * c - z * b,
+                    z * a - x * c,
+                    x * b - y * a,
+                )
 
 
 def oppose(bench: Bench, holders: Holders) -> tuple[Indices, Matrix]:
@@ -158,7 +196,10 @@ def oppose(bench: Bench, holders: Holders) -> tuple[Indices, Matrix]:
         bench: All tables.
         holders: Joints that touch.
     """
-    joints, wrenches = np.empty(len(holders.owners), dtype=np.intp), np.zeros((len(holders.owners), 6))
+    joints, wrenches = (
+        np.empty(len(holders.owners), dtype=np.intp),
+        np.zeros((len(holders.owners), 6)),
+    )
     for row in range(len(joints)):
         joints[row] = holders.others[holders.origins[row]]
     write_wrenches(bench, holders.middles, joints, wrenches)

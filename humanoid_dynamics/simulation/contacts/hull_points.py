@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Few corners that stand for a mesh: their convex hull is nearly that of all its vertices."""
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ FAITHFUL = 1e-3  # by how much vertices may stick out of the hull of those that 
 HALVES = 0.5  # in each round, facets are lifted over which vertices stick out by this share of the farthest
 THIN = 1e-5  # what lies in a plane or in a line is taken to be so thick [m]
 TOGETHER = 12  # points that lie together and follow one another
-AROUND = read_only(np.vstack((np.eye(3), -np.eye(3), [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])))
+AROUND = read_only(
+    np.vstack(
+        (np.eye(3), -np.eye(3), [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    )
+)
 
 
 def choose_corners(vertices: Matrix, others: Matrix) -> Indices:
@@ -58,7 +63,9 @@ def order_nearby(points: Matrix) -> Indices:
         return np.arange(len(points))
     order = np.argsort(points[:, int(np.argmax(np.ptp(points, axis=0)))], kind="stable")
     half = TOGETHER * (-(-len(points) // (2 * TOGETHER)))
-    return np.concatenate([part[order_nearby(points[part])] for part in (order[:half], order[half:])])
+    return np.concatenate(
+        [part[order_nearby(points[part])] for part in (order[:half], order[half:])]
+    )
 
 
 def _find_facets(points: Matrix, *, flat: bool) -> Matrix:
@@ -68,4 +75,6 @@ def _find_facets(points: Matrix, *, flat: bool) -> Matrix:
             return list_once(ConvexHull(points).equations.round(9))
         except QhullError:  # they lie in a plane
             pass
-    return list_once(ConvexHull(np.vstack([points + THIN * axis for axis in AROUND[:6]])).equations.round(9))
+    return list_once(
+        ConvexHull(np.vstack([points + THIN * axis for axis in AROUND[:6]])).equations.round(9)
+    )

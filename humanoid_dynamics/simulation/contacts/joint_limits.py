@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints near a limit of their position: unilateral rows of a single coordinate."""
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ class NearLimits(NamedTuple):
         Args:
             which: (k,) which.
         """
-        return NearLimits(self.v[which], self.sign[which], self.gap[which], self.row[which]) if which.any() else None
+        return (
+            NearLimits(self.v[which], self.sign[which], self.gap[which], self.row[which])
+            if which.any()
+            else None
+        )
 
     def find_diving(self, v: Vector, v_M: Vector, dt: float) -> NDArray[np.bool_]:
         """Return which joints come to their limit so fast that they hit it; what rests there does not, however hard it is pressed on.
@@ -77,15 +82,26 @@ class LimitTable:
             robot: The robot.
         """
         self.nv = robot.nv
-        single = [joint for joint in robot.joints if joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start]
-        bounded = [j for j in single if np.isfinite(robot.limits.lower[j.q.start]) or np.isfinite(robot.limits.upper[j.q.start])]
+        single = [
+            joint
+            for joint in robot.joints
+            if joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start
+        ]
+        bounded = [
+            j
+            for j in single
+            if np.isfinite(robot.limits.lower[j.q.start])
+            or np.isfinite(robot.limits.upper[j.q.start])
+        ]
         self._q = np.array([joint.q.start for joint in bounded], dtype=np.intp)
         v = np.array([joint.v.start for joint in bounded], dtype=np.intp)
         lower, upper = robot.limits.lower[self._q], robot.limits.upper[self._q]
         self._v = np.concatenate((v, v))
         self._sign = np.concatenate((np.ones(len(v)), -np.ones(len(v))))
         bounds = np.concatenate((lower, upper))
-        whole = np.column_stack((self._v, np.concatenate((self._q, self._q)), self._sign, bounds, np.zeros(2 * len(v))))
+        whole = np.column_stack(
+            (self._v, np.concatenate((self._q, self._q)), self._sign, bounds, np.zeros(2 * len(v)))
+        )
         finite = np.isfinite(bounds)
         self.table: Matrix = np.ascontiguousarray(whole[finite].reshape(-1, 5))
         self._row = np.cumsum(finite) - 1
@@ -93,7 +109,10 @@ class LimitTable:
         self._bound = -self._sign * bounds
         self._middle, self._half = np.zeros(robot.nq), np.full(robot.nq, np.inf)
         lowest, highest = np.maximum(lower, -FAR), np.minimum(upper, FAR)
-        self._middle[self._q], self._half[self._q] = 0.5 * (lowest + highest), 0.5 * (highest - lowest)
+        self._middle[self._q], self._half[self._q] = (
+            0.5 * (lowest + highest),
+            0.5 * (highest - lowest),
+        )
 
     def find_near(self, q: Vector, v: Vector, dt: float) -> NearLimits | None:
         """Return the limits a step could reach.
@@ -113,6 +132,12 @@ class LimitTable:
             return None
         rate = self._sign * v[self._v]
         gap = self._sign * q[self._both] + self._bound
-        slack = LIMIT_SLACK + dt * float(abs(rate[np.abs(rate).argmax()]))  # impulses of this very step may throw any joint
+        slack = LIMIT_SLACK + dt * float(
+            abs(rate[np.abs(rate).argmax()])
+        )  # impulses of this very step may throw any joint
         near = (gap + (2.0 * dt) * np.minimum(rate, 0.0) < slack).nonzero()[0]
-        return NearLimits(self._v[near], self._sign[near], gap[near], self._row[near]) if len(near) else None
+        return (
+            NearLimits(self._v[near], self._sign[near], gap[near], self._row[near])
+            if len(near)
+            else None
+        )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The law of contact of a world: which impulses rows get, by Coulomb's friction or by the procedure of the paper."""
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class ContactLaw:
         handed: Why the procedure of the paper handed contacts of this step to friction; empty where it did not.
     """
 
-    def __init__(self, table: PointTable, joints: Indices, name: str, solver: Solver = solve_cones) -> None:
+    def __init__(
+        self, table: PointTable, joints: Indices, name: str, solver: Solver = solve_cones
+    ) -> None:
         """Prepare.
 
         Args:
@@ -52,7 +55,9 @@ class ContactLaw:
             self._solve_by_procedure = solve_by_procedure
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         first: dict[str, int] = {}
-        self._surface = np.array([first.setdefault(name, k) for k, name in enumerate(surfaces)], dtype=np.intp)
+        self._surface = np.array(
+            [first.setdefault(name, k) for k, name in enumerate(surfaces)], dtype=np.intp
+        )
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
 
     def pose(self, rows: Rows, G: Matrix, b: Vector) -> ConeProblem:
@@ -81,8 +86,12 @@ class ContactLaw:
         """
         if self.name == "friction":
             return self._solve_hard(problem, guess)
-        patches: dict[tuple[float, ...], list[int]] = {}  # corners of one surface on one side of one shape
-        told = np.column_stack((self._surface[rows.point], rows.key - rows.point, rows.axes[0].round(6)))
+        patches: dict[
+            tuple[float, ...], list[int]
+        ] = {}  # corners of one surface on one side of one shape
+        told = np.column_stack(
+            (self._surface[rows.point], rows.key - rows.point, rows.axes[0].round(6))
+        )
         for corner, patch in enumerate(told.tolist()):
             patches.setdefault(tuple(patch), []).append(corner)
         groups = [np.array(corners, dtype=np.intp) for _, corners in sorted(patches.items())]
@@ -100,7 +109,11 @@ class ContactLaw:
         best, before, rounds, stalls, far = certify(problem, around), inf, around.rounds, 0, FAR
         start, last = np.zeros_like(problem.b) if guess is None else guess, np.zeros_like(problem.b)
         for _ in range(MOST_PASSES):
-            if best.residual <= HARD or stalls == MOST_STALLS or not (around.exact or best.residual <= NEARER * before):
+            if (
+                best.residual <= HARD
+                or stalls == MOST_STALLS
+                or not (around.exact or best.residual <= NEARER * before)
+            ):
                 break
             moved = around.p - start
             share = find_lead(moved.dot(moved), moved.dot(last), last.dot(last), far)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points over one plane, level or a slope: their axes are alike and never change, so all but the moments is prepared."""
 
 from __future__ import annotations
@@ -36,14 +37,24 @@ class LevelGround:
             table: All touch points.
             support: (n, nv) one where the coordinate moves the point.
         """
-        radius = np.where(table.axis.any(axis=1), 0.0, table.radius)  # what is told of discs is where they are lowest
+        radius = np.where(
+            table.axis.any(axis=1), 0.0, table.radius
+        )  # what is told of discs is where they are lowest
         self.normal, self.offset, self._height = plane.normal, plane.offset, plane.offset + radius
         self.far = (plane.offset + FAR) * plane.normal
         self._within = radius[:, None] * plane.normal
-        self._mu, self._e = np.minimum(table.friction, plane.friction), np.maximum(table.restitution, plane.restitution)
+        self._mu, self._e = (
+            np.minimum(table.friction, plane.friction),
+            np.maximum(table.restitution, plane.restitution),
+        )
         axes = tangents(plane.normal[None])[:, 0]
-        self.turn, self.is_square = read_only(np.kron(np.eye(2), axes)), bool((np.abs(axes) % 1.0 == 0.0).all())
-        self._moments = np.hstack([pin.skew(axis) for axis in axes])  # p . these = p x axis, one after the other
+        self.turn, self.is_square = (
+            read_only(np.kron(np.eye(2), axes)),
+            bool((np.abs(axes) % 1.0 == 0.0).all()),
+        )
+        self._moments = np.hstack(
+            [pin.skew(axis) for axis in axes]
+        )  # p . these = p x axis, one after the other
         self._wrenches = np.zeros((3, len(table), 6))
         self._wrenches[:, :, :3] = axes[:, None]
         self._support, self._all, self.count = support, np.arange(len(table)), len(table)
@@ -78,7 +89,9 @@ class LevelGround:
             of axes before the next number, and one of distances.
         """
         moments = self._moments.reshape(3, 3, 3).transpose(2, 1, 0).reshape(9, 3)
-        return np.vstack((moments, self.normal)), np.vstack((moments.dot(self._within[point].T), self._height[point]))
+        return np.vstack((moments, self.normal)), np.vstack(
+            (moments.dot(self._within[point].T), self._height[point])
+        )
 
     def find_places(self, middles: Matrix, point: Indices | slice) -> Matrix:
         """Return where some points touch (m, 3) [m].
@@ -90,7 +103,14 @@ class LevelGround:
         place: Matrix = middles - self._within[point]
         return place
 
-    def is_reached(self, places: tuple[Matrix, Vector], point: Indices, J: Matrix, v: Vector, numbers: memoryview[float]) -> bool:
+    def is_reached(
+        self,
+        places: tuple[Matrix, Vector],
+        point: Indices,
+        J: Matrix,
+        v: Vector,
+        numbers: memoryview[float],
+    ) -> bool:
         """Return whether any of some points, none of which touched, would come near enough to take part in a step.
 
         Args:
@@ -120,7 +140,13 @@ class LevelGround:
         if self.lowest >= within:
             return None
         if gap[gap.argmax()] < within:
-            index, mu, e, wrenches, support = self._all, self._mu, self._e, self._wrenches, self._support
+            index, mu, e, wrenches, support = (
+                self._all,
+                self._mu,
+                self._e,
+                self._wrenches,
+                self._support,
+            )
         else:
             index = (gap < within).nonzero()[0]
             gap, middles, e = gap[index], middles[index], self._e[index]

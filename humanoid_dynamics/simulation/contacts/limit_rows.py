@@ -1,9 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows, shifts and guesses of the limits of joints that take part in a step, written so that numba can compile it."""
 
 from __future__ import annotations
 
 from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE, LIMIT_SLACK, REACH, SHORT_LINK
-from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_WANTED, L_BOUND, L_IMPULSE, L_Q, L_SIGN, L_V, Bench
+from humanoid_dynamics.simulation.steps.bench import (
+    A_GUESS,
+    A_WANTED,
+    L_BOUND,
+    L_IMPULSE,
+    L_Q,
+    L_SIGN,
+    L_V,
+    Bench,
+)
 from humanoid_dynamics.simulation.steps.branches import whiten_chain
 from humanoid_dynamics.simulation.steps.rows import ALL_SLOW, DT, PASSED, SLOWEST, SPAN, V_MIDDLE, V
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -45,7 +55,11 @@ def stops(limits: Matrix, dofs: Matrix, q: Vector, numbers: Vector) -> bool:
     """
     for k in range(len(limits)):
         limit = limits[k]
-        way = limit[L_SIGN] * numbers[DT] * (dofs[V_MIDDLE, int(limit[L_V])] - 0.5 * dofs[V, int(limit[L_V])])
+        way = (
+            limit[L_SIGN]
+            * numbers[DT]
+            * (dofs[V_MIDDLE, int(limit[L_V])] - 0.5 * dofs[V, int(limit[L_V])])
+        )
         gap = find_limit_gap(limit, q)
         if gap + way < 0.0 and dives(limit, gap, dofs, numbers):
             return True

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that ride on bodies, so that bodies touch one another: points of one meet the shapes of another."""
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def figure_of(link: str) -> str:
     return link.partition("/")[0] if "/" in link else ""
 
 
-def bind_shapes(robot: RobotModel, shapes: Sequence[MovingShape], groups: Mapping[str, int]) -> tuple[BoundShape, ...]:
+def bind_shapes(
+    robot: RobotModel, shapes: Sequence[MovingShape], groups: Mapping[str, int]
+) -> tuple[BoundShape, ...]:
     """Bind shapes to a robot; those on links that cannot move are left out.
 
     Args:
@@ -71,7 +74,9 @@ def bind_shapes(robot: RobotModel, shapes: Sequence[MovingShape], groups: Mappin
         frame = attach(robot, moving.link)
         if frame.joint:
             group = groups.get(figure_of(moving.link), len(groups))
-            bound.append(BoundShape(carried_by(moving.shape, frame.X_JF), frame.joint, moving.link, group))
+            bound.append(
+                BoundShape(carried_by(moving.shape, frame.X_JF), frame.joint, moving.link, group)
+            )
     return tuple(bound)
 
 
@@ -84,17 +89,23 @@ def note_boxes(robot: RobotModel, shapes: Sequence[MovingShape]) -> RobotModel:
         robot: The robot.
         shapes: Shapes that ride on it.
     """
-    boxes = [(shape.link, np.sort(shape.shape.half)) for shape in shapes if isinstance(shape.shape, Box)]
+    boxes = [
+        (shape.link, np.sort(shape.shape.half)) for shape in shapes if isinstance(shape.shape, Box)
+    ]
     pairs = [
         f"{one} and {other}"
         for k, (one, first) in enumerate(boxes)
         for other, second in boxes[:k]
-        if figure_of(one) != figure_of(other) and not ((first < second).all() or (second < first).all())
+        if figure_of(one) != figure_of(other)
+        and not ((first < second).all() or (second < first).all())
     ]
     if not pairs:
         return robot
     said = "neither box is smaller than the other on all sides, and edges that cross do not meet: one may go through the other"
-    return replace(robot, notices=(*robot.notices, *(Notice("warning", f"links {pair}", said) for pair in pairs)))
+    return replace(
+        robot,
+        notices=(*robot.notices, *(Notice("warning", f"links {pair}", said) for pair in pairs)),
+    )
 
 
 def carried_by(shape: Box | Capsule, X: pin.SE3) -> Box | Capsule:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points near the ground or a shape that moves, and the rows of their velocities: normal, then two tangents."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Touch points of a world, bound to its tree: what a step looks up."""
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.discs import SHARE
 from humanoid_dynamics.simulation.contacts.moving_shapes import figure_of
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import (
+    Indices,
+    Matrix,
+    Vector,
+    check_number,
+    check_vector,
+    read_only,
+)
 from humanoid_dynamics.spatial.pose import UNIT
 
 FINITE = float(np.finfo(np.float64).max)
@@ -76,7 +84,11 @@ class PointTable:
             own = np.array([k for k, name in enumerate(shapes) if name == shape], dtype=np.intp)
             p = self.p_J[own, :3, 0]
             away = np.linalg.norm(p[:, None] - p, axis=2)
-            a, b = np.triu_indices(len(own), 1) if len(own) <= FEW else (np.arange(len(own)), away.argmax(axis=1))
+            a, b = (
+                np.triu_indices(len(own), 1)
+                if len(own) <= FEW
+                else (np.arange(len(own)), away.argmax(axis=1))
+            )
             first, second = [*first, own[a]], [*second, own[b]]
         return np.concatenate(first), np.concatenate(second)
 
@@ -103,7 +115,9 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
     places = {joint: place for place, joint in enumerate(joints)}
     names = [figure_of(link) for link in robot.links]
     groups = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    homogeneous = np.array([[*frame.X_JF.act(np.asarray(point.p_L)), 1.0] for point, frame in moving])
+    homogeneous = np.array(
+        [[*frame.X_JF.act(np.asarray(point.p_L)), 1.0] for point, frame in moving]
+    )
     return PointTable(
         tuple(point.name for point, _ in moving),
         tuple(point.link for point, _ in moving),
@@ -117,8 +131,15 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
         read_only(list_support(robot)),
         np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
         groups,
-        read_only(np.array([frame.X_JF.rotation @ point.outward for point, frame in moving]).reshape(-1, 3)),
-        read_only(SHARE * np.array([frame.X_JF.rotation @ point.axis for point, frame in moving]).reshape(-1, 3)),
+        read_only(
+            np.array([frame.X_JF.rotation @ point.outward for point, frame in moving]).reshape(
+                -1, 3
+            )
+        ),
+        read_only(
+            SHARE
+            * np.array([frame.X_JF.rotation @ point.axis for point, frame in moving]).reshape(-1, 3)
+        ),
     )
 
 
@@ -126,15 +147,25 @@ def _check_point(point: TouchPoint) -> None:
     """Refuse a point with a number that makes no sense."""
     for what, word in (("name", point.name), ("link", point.link), ("shape", point.shape)):
         if not isinstance(word, str):
-            raise ShapeError(f"{what} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
+            raise ShapeError(
+                f"{what} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word"
+            )
     check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)
     check_vector(f"outward of touch point {point.name!r}", point.outward, 3)
     axis = check_vector(f"axis of touch point {point.name!r}", point.axis, 3)
     if axis.any() and abs(float(np.linalg.norm(axis)) - 1.0) > UNIT:
-        raise ShapeError(f"axis of touch point {point.name!r}", f"{axis.tolist()}", "a vector of length 1, or zero")
+        raise ShapeError(
+            f"axis of touch point {point.name!r}",
+            f"{axis.tolist()}",
+            "a vector of length 1, or zero",
+        )
     for what, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
-        expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
-        check_number(f"{what} of touch point {point.name!r}", getattr(point, what), 0.0, most, expected)
+        expected = (
+            "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
+        )
+        check_number(
+            f"{what} of touch point {point.name!r}", getattr(point, what), 0.0, most, expected
+        )
 
 
 def list_support(robot: RobotModel) -> Matrix:

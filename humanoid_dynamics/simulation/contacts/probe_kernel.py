@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances of points from shapes, written so that numba can compile it."""
 
 from __future__ import annotations
@@ -154,9 +155,17 @@ def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:
         for k in range(3):
             local[k] = shape[S_R + k] * x + shape[S_R + 3 + k] * y + shape[S_R + 6 + k] * z
             looks[k] = shape[S_R + k] * a + shape[S_R + 3 + k] * b + shape[S_R + 6 + k] * c
-        gap = probe_capsule(shape, local, found) if shape[KIND] == CAPSULE else probe_box(shape, local, looks, found)
+        gap = (
+            probe_capsule(shape, local, found)
+            if shape[KIND] == CAPSULE
+            else probe_box(shape, local, looks, found)
+        )
         for k in range(3):
-            normal[k] = shape[S_R + 3 * k] * found[0] + shape[S_R + 3 * k + 1] * found[1] + shape[S_R + 3 * k + 2] * found[2]
+            normal[k] = (
+                shape[S_R + 3 * k] * found[0]
+                + shape[S_R + 3 * k + 1] * found[1]
+                + shape[S_R + 3 * k + 2] * found[2]
+            )
     if shape[S_JOINT] > 0.0:
         normal[0], normal[1], normal[2] = turn_out(pose, normal[0], normal[1], normal[2])
     return float(gap)

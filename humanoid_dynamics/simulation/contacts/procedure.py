@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contact procedure of the dynamics filter [DF, sec. 4]: hold all that touches, look at the forces, let go of what would pull.
 
 A surface holds with its face, an edge, a point, or not at all; where the centre of pressure leaves the face the nearest edge or corner is
@@ -17,7 +18,15 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES, OUTSIDE, ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    CLOSE,
+    HARD,
+    MOST_PASSES,
+    OUTSIDE,
+    ConeAnswer,
+    ConeProblem,
+    Solver,
+)
 from humanoid_dynamics.simulation.contacts.cones import measure_softness, solve_cones
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -31,7 +40,11 @@ Mask = NDArray[np.bool_]
 
 
 def solve_by_procedure(
-    problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, guess: Vector | None = None, way_out: Solver = solve_cones
+    problem: ConeProblem,
+    groups: Sequence[Indices],
+    plane: Matrix,
+    guess: Vector | None = None,
+    way_out: Solver = solve_cones,
 ) -> ConeAnswer:
     """Solve a contact problem by holding and letting go.
 
@@ -45,7 +58,11 @@ def solve_by_procedure(
     Returns:
         Impulses with their certificate.
     """
-    held, promoted, reason = np.ones(problem.normals, dtype=np.bool_), False, f"{MOST_SOLVES} systems did not tell what holds"
+    held, promoted, reason = (
+        np.ones(problem.normals, dtype=np.bool_),
+        False,
+        f"{MOST_SOLVES} systems did not tell what holds",
+    )
     for solves in range(1, MOST_SOLVES + 1):
         p = _hold(problem, held, guess)
         keep = _demote(problem, groups, plane, p, held)
@@ -91,7 +108,9 @@ def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:
     return p
 
 
-def _demote(problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, p: Vector, held: Mask) -> Mask | None:
+def _demote(
+    problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, p: Vector, held: Mask
+) -> Mask | None:
     """Return what stays held; None where everything may."""
     keep = np.array(held)
     least = -PULL * float(np.abs(p).max(initial=0.0))
@@ -122,7 +141,11 @@ def _redistribute(problem: ConeProblem, p: Vector, held: Mask) -> Vector | None:
     edges = np.zeros((len(p), len(corners) * len(FACETS) + len(limits)))
     for k, (x, y) in enumerate(FACETS):
         columns = np.arange(len(corners)) + k * len(corners)
-        edges[corners, columns], edges[count + corners, columns], edges[count + m + corners, columns] = 1.0, x * mu, y * mu
+        (
+            edges[corners, columns],
+            edges[count + corners, columns],
+            edges[count + m + corners, columns],
+        ) = 1.0, x * mu, y * mu
     edges[limits, len(corners) * len(FACETS) + np.arange(len(limits))] = 1.0
     wanted = problem.G.dot(p)
     scale = float(np.abs(wanted).max(initial=0.0)) or 1.0
@@ -138,12 +161,19 @@ def measure_outside(problem: ConeProblem, p: Vector) -> float:
         p: (k,) impulses.
     """
     count, m = problem.normals, len(problem.mu)
-    return float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max(initial=0.0))
+    return float(
+        (np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max(initial=0.0)
+    )
 
 
 def _report(problem: ConeProblem, p: Vector, solves: int) -> ConeAnswer:
     count = problem.normals
     u = problem.G.dot(p) + problem.b
     cone = measure_outside(problem, p)
-    error = max(float(np.abs(np.minimum(u[:count], 0.0)).max()), float(np.abs(u[:count] * (p[:count] != 0.0)).max()))
-    return ConeAnswer(p, u, error, float(np.abs(p[:count] * u[:count]).max()), cone, solves, error <= CLOSE)
+    error = max(
+        float(np.abs(np.minimum(u[:count], 0.0)).max()),
+        float(np.abs(u[:count] * (p[:count] != 0.0)).max()),
+    )
+    return ConeAnswer(
+        p, u, error, float(np.abs(p[:count] * u[:count]).max()), cone, solves, error <= CLOSE
+    )

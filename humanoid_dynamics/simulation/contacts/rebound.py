@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Restitution: Newton's where it creates no energy, and as much of it as creates none elsewhere."""
 
 from __future__ import annotations
@@ -38,10 +39,16 @@ class Rebound(NamedTuple):
             after: (N,) velocity of normals and limits.
         """
         left = after - self.wanted
-        return float(np.where(self.answer.p[: len(left)] > CARRIES, np.abs(left), np.maximum(-left, 0.0)).max(initial=0.0))
+        return float(
+            np.where(
+                self.answer.p[: len(left)] > CARRIES, np.abs(left), np.maximum(-left, 0.0)
+            ).max(initial=0.0)
+        )
 
 
-def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vector, *, kinetic: float) -> Rebound:
+def find_rebound(
+    law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vector, *, kinetic: float
+) -> Rebound:
     """Find an impact with restitution.
 
     Several contacts with friction can create energy with the restitution they ask for.  The same share of it is taken from all of them
@@ -75,4 +82,9 @@ def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vect
 def _collide(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, bounce: Vector) -> Rebound:
     """Find an impact after which rows part with what they are to bounce by."""
     answer = law.solve(law.pose(rows, G, before + bounce), rows, None)
-    return Rebound(answer, answer.u - bounce, 0.5 * float(answer.p.dot(before + answer.u - bounce)), -bounce[: len(rows.gap)])
+    return Rebound(
+        answer,
+        answer.u - bounce,
+        0.5 * float(answer.p.dot(before + answer.u - bounce)),
+        -bounce[: len(rows.gap)],
+    )

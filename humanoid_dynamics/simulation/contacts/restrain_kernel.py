@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What bilateral rows leave of the motion at the end of a step, and of the rows of contacts and limits: as numba compiles it."""
 
 from __future__ import annotations
@@ -8,7 +9,11 @@ from humanoid_dynamics.simulation.contacts.contact_build import build_points
 from humanoid_dynamics.simulation.contacts.holders import Holders
 from humanoid_dynamics.simulation.contacts.thresholds import LEFT
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_WANTED, Bench
-from humanoid_dynamics.simulation.steps.row_kernel import multiply_rows, restrain_joint, restrain_row
+from humanoid_dynamics.simulation.steps.row_kernel import (
+    multiply_rows,
+    restrain_joint,
+    restrain_row,
+)
 from humanoid_dynamics.simulation.steps.rows import Z_END, Z_FREE, Z_START
 from humanoid_dynamics.spatial.arrays import Matrix
 

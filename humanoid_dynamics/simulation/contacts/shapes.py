@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that can be touched: planes, boxes and capsules, each of which tells how far points are from it."""
 
 from __future__ import annotations
@@ -79,11 +80,23 @@ class Box:
         side = np.where(local < 0.0, -1.0, 1.0)
         outside = np.maximum(beyond, 0.0)
         far = np.sqrt(np.einsum("ij,ij->i", outside, outside))
-        sides = beyond if looks is None else np.where((side * (looks @ R) > -FACING) & _looking(looks)[:, None], -np.inf, beyond)
+        sides = (
+            beyond
+            if looks is None
+            else np.where(
+                (side * (looks @ R) > -FACING) & _looking(looks)[:, None], -np.inf, beyond
+            )
+        )
         nearest = np.argmax(sides, axis=1)
         within = sides[np.arange(len(points)), nearest]
-        normals = np.where((far > 0.0)[:, None], outside / np.where(far > 0.0, far, 1.0)[:, None], np.eye(3)[nearest])
-        return np.where(far > 0.0, far, np.where(np.isinf(within), np.inf, within)), (side * normals) @ R.T
+        normals = np.where(
+            (far > 0.0)[:, None],
+            outside / np.where(far > 0.0, far, 1.0)[:, None],
+            np.eye(3)[nearest],
+        )
+        return np.where(far > 0.0, far, np.where(np.isinf(within), np.inf, within)), (
+            side * normals
+        ) @ R.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +137,11 @@ class Capsule:
         local = (points - self.X_WB.translation) @ R
         local[:, 2] -= np.clip(local[:, 2], -0.5 * self.length, 0.5 * self.length)
         far = np.sqrt(np.einsum("ij,ij->i", local, local))
-        normals = np.where((far > 0.0)[:, None], local / np.where(far > 0.0, far, 1.0)[:, None], np.array([1.0, 0.0, 0.0]))
+        normals = np.where(
+            (far > 0.0)[:, None],
+            local / np.where(far > 0.0, far, 1.0)[:, None],
+            np.array([1.0, 0.0, 0.0]),
+        )
         return far - self.radius, normals @ R.T
 
 
@@ -144,7 +161,9 @@ def probe_facing(shape: Shape, points: Matrix, looks: Matrix | None) -> tuple[Ve
     if looks is None:
         return shape.probe(points)
     gap, normal = shape.probe(points, looks) if isinstance(shape, Box) else shape.probe(points)
-    averted = (np.einsum("ij,ij->i", np.broadcast_to(normal, points.shape), looks) > -FACING) & _looking(looks)
+    averted = (
+        np.einsum("ij,ij->i", np.broadcast_to(normal, points.shape), looks) > -FACING
+    ) & _looking(looks)
     return np.where(averted, np.inf, gap), normal
 
 
@@ -165,7 +184,11 @@ def carried_reach(shape: Box | Capsule) -> float:
     Args:
         shape: The shape.
     """
-    return float(np.linalg.norm(shape.half)) if isinstance(shape, Box) else shape.radius + 0.5 * shape.length
+    return (
+        float(np.linalg.norm(shape.half))
+        if isinstance(shape, Box)
+        else shape.radius + 0.5 * shape.length
+    )
 
 
 def frame_of(shape: Shape) -> pin.SE3:
@@ -188,7 +211,11 @@ def tangents(normal: Matrix) -> Matrix:
     """
     n_x, n_y, n_z = normal.T
     steep = n_x * n_x + n_y * n_y > STEEP * STEEP
-    first = np.where(steep[:, None], np.column_stack((-n_y, n_x, np.zeros_like(n_x))), np.column_stack((n_z, np.zeros_like(n_x), -n_x)))
+    first = np.where(
+        steep[:, None],
+        np.column_stack((-n_y, n_x, np.zeros_like(n_x))),
+        np.column_stack((n_z, np.zeros_like(n_x), -n_x)),
+    )
     first = first / np.sqrt(np.einsum("ij,ij->i", first, first))[:, None]
     second = np.matmul(first[:, None, :], minus_skew(normal))[:, 0, :]
     return np.array((normal, first, second))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When what slides will stand still: dry friction turns around there, and with it the step has to begin anew.
 
 A point that slid through a step and slows down goes on to do so in the next one.  Where it stops within that, the step is cut in two: in
@@ -13,9 +14,13 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SLIDES: Final = 1e-5  # [m/s] what moves more slowly stands, or creeps for want of digits
 FAST: Final = 0.3  # [m/s] what moves faster does not stop within a step
-STRAIGHT: Final = 0.5  # square of the cosine between velocity and its change; what turns more does not stop
+STRAIGHT: Final = (
+    0.5  # square of the cosine between velocity and its change; what turns more does not stop
+)
 
-BESIDE_END: Final = 1e-3  # share of a step next to its ends in which it is not cut where a slide stops
+BESIDE_END: Final = (
+    1e-3  # share of a step next to its ends in which it is not cut where a slide stops
+)
 
 
 def stops_within(stop: float, dt: float) -> bool:
@@ -48,7 +53,12 @@ def find_stops(before: Matrix, after: Matrix, dt: float) -> float:
     """
     change = before - after
     along, square, speed = (after * change).sum(1), (change * change).sum(1), (after * after).sum(1)
-    stops = (along > 0.0) & (speed > SLIDES * SLIDES) & (speed < FAST * FAST) & (along * along > STRAIGHT * speed * square)
+    stops = (
+        (along > 0.0)
+        & (speed > SLIDES * SLIDES)
+        & (speed < FAST * FAST)
+        & (along * along > STRAIGHT * speed * square)
+    )
     return dt * float((along[stops] / square[stops]).min()) if stops.any() else 0.0
 
 
@@ -67,7 +77,12 @@ def find_stop(kept: Vector, old: tuple[float, float, float], near: Vector, dt: f
         u = x * kept[M_U] + y * kept[M_U + 1] + z * kept[M_U + 2]
         change = x * old[0] + y * old[1] + z * old[2] - u
         along, square, speed = along + u * change, square + change * change, speed + u * u
-    if along <= 0.0 or speed <= SLIDES * SLIDES or speed >= FAST * FAST or along * along <= STRAIGHT * speed * square:
+    if (
+        along <= 0.0
+        or speed <= SLIDES * SLIDES
+        or speed >= FAST * FAST
+        or along * along <= STRAIGHT * speed * square
+    ):
         return 0.0
     return float(dt * along / square)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small systems of linear equations, written so that numba can compile them.
 
 Unknowns are eliminated from the last to the first: inner loops then begin at zero, and compiled code need not ask at every number whether
@@ -12,7 +13,9 @@ APART: tuple[str, ...] = (
     "solve_symmetric",
     "solve_general",
 )  # of the parts of kernels here, those that are not copied to where they are called
-LEAST_PIVOT = 1e-8  # share of the largest entry of the diagonal below which a matrix counts as singular
+LEAST_PIVOT = (
+    1e-8  # share of the largest entry of the diagonal below which a matrix counts as singular
+)
 
 
 def solve_symmetric(A: Matrix, x: Vector) -> bool:

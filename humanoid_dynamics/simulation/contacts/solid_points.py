@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points, balls and discs that stand for a shape where it touches."""
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def list_solid_points(shape: Geometry, others: Matrix) -> list[SolidPoint]:
         cloud = shape_points(shape, UP, None)
         return [SolidPoint(cloud[k]) for k in choose_corners(cloud, others)]
     if shape.kind == "box":
-        return [SolidPoint(X.act(p), r, X.rotation @ out) for p, r, out, _ in list_box_corners(np.array(shape.size))]
+        return [
+            SolidPoint(X.act(p), r, X.rotation @ out)
+            for p, r, out, _ in list_box_corners(np.array(shape.size))
+        ]
     if shape.kind == "sphere":
         return [SolidPoint(X.translation, shape.size[0])]
     radius, length = shape.size

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What shapes must be: finite, of some size, with unit normals and axes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points that stand on level ground as they did in the last step: every one of them carries, none slides, and nobody else comes near.
 
 Which points take part is known beforehand then, and all that does not change is prepared once for each set of them.
@@ -13,11 +14,24 @@ from humanoid_dynamics.simulation.contacts.cones import spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, NEAR
-from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, STOPS, V_MIDDLE, WITHIN
+from humanoid_dynamics.simulation.steps.rows import (
+    COMPLEMENTARITY,
+    CONE,
+    DEPTH,
+    LOWEST,
+    M_U,
+    RESIDUAL,
+    STOPS,
+    V_MIDDLE,
+    WITHIN,
+)
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
-HALF, ZERO = read_only(0.5), read_only(0.0)  # as arrays, with which numpy computes twice as fast as with numbers
+HALF, ZERO = (
+    read_only(0.5),
+    read_only(0.0),
+)  # as arrays, with which numpy computes twice as fast as with numbers
 MOST_SETS = 16
 
 
@@ -43,9 +57,13 @@ class StandingPoints:
         m = len(point)
         self._point, self._ground, self._m = point, ground, m
         self._others = np.setdiff1d(np.arange(ground.count), point)
-        self._where: Indices | slice = point if len(self._others) else slice(None)  # a slice costs less than a list of all
+        self._where: Indices | slice = (
+            point if len(self._others) else slice(None)
+        )  # a slice costs less than a list of all
         mu, wrenches, support = map(np.ascontiguousarray, ground.select(point))
-        self._room = np.hstack((np.diag(mu * mu), -np.eye(m), -np.eye(m)))  # times squares of impulses: what is left inside of each cone
+        self._room = np.hstack(
+            (np.diag(mu * mu), -np.eye(m), -np.eye(m))
+        )  # times squares of impulses: what is left inside of each cone
         self._yielding = spread_softness(joints, m)
         self._prepare_rows(wrenches, support)
         self._motions: Matrix = np.zeros((6, m))  # velocities at the end, then impulses
@@ -106,7 +124,9 @@ class StandingPoints:
         if len(self._others):
             gap = self._ground.measure(middles)
             near = self._others[gap.take(self._others) < numbers[WITHIN]]
-            if len(near) and self._ground.is_reached((middles[near], gap[near]), near, J, dofs[V_MIDDLE], numbers):
+            if len(near) and self._ground.is_reached(
+                (middles[near], gap[near]), near, J, dofs[V_MIDDLE], numbers
+            ):
                 return False
             middles = middles.take(self._point, 0)
         np.dot(self._of_middles, middles.T, self._found)
@@ -155,7 +175,13 @@ class StandingPoints:
         self.missed = max(max(left), -min(left))
         if self.missed > HARD:
             return False
-        self._ended[:], self._impulses[:], self._p, self._u, self._told = ended, p, p, ended + wanted, b""
+        self._ended[:], self._impulses[:], self._p, self._u, self._told = (
+            ended,
+            p,
+            p,
+            ended + wanted,
+            b"",
+        )
         return True
 
     def write_end(self, z_end: Vector) -> None:
@@ -191,7 +217,14 @@ class StandingPoints:
         """Return what was remembered last."""
         answer = ConeAnswer(self._p, self._u, self.missed, self._complementarity(), 0.0, 1, True)
         place = self._ground.find_places(self._middles, self._where)
-        return Touching(self._point, place, self._kept[:, 3:], max(0.0, -self.lowest), answer, np.zeros_like(self._point))
+        return Touching(
+            self._point,
+            place,
+            self._kept[:, 3:],
+            max(0.0, -self.lowest),
+            answer,
+            np.zeros_like(self._point),
+        )
 
     def _complementarity(self) -> float:
         """Return the largest product of a normal impulse and the velocity along it [J]."""
@@ -200,7 +233,9 @@ class StandingPoints:
 
     def _is_inside(self, p: Vector) -> bool:
         """Return whether every point carries, and none more aslant than friction holds."""
-        return bool(min(p.tolist()[: self._m]) > CARRIES and min(self._room.dot(p * p).tolist()) >= 0.0)
+        return bool(
+            min(p.tolist()[: self._m]) > CARRIES and min(self._room.dot(p * p).tolist()) >= 0.0
+        )
 
 
 class Footing:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which near points take part in a step or an impact."""
 
 from __future__ import annotations
@@ -9,7 +10,16 @@ from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.thin_kernel import FEW_AT_ONCE, STEADY, TILT, TILTS
-from humanoid_dynamics.simulation.contacts.thresholds import ARRIVES, AT_ONCE, CALM, NEAR, REACH, SLOWEST_IMPACT, WILD_REACH, slowest_impact
+from humanoid_dynamics.simulation.contacts.thresholds import (
+    ARRIVES,
+    AT_ONCE,
+    CALM,
+    NEAR,
+    REACH,
+    SLOWEST_IMPACT,
+    WILD_REACH,
+    slowest_impact,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 Touches = NDArray[np.bool_]
@@ -49,7 +59,9 @@ def choose_touching(near: Near, speed: Vector, touches: Touches, v: Vector, dt: 
     return ((arrives < reach) | (touches & (near.gap < NEAR))).nonzero()[0]
 
 
-def thin_points(near: Near, which: Indices, arrives: Vector, touches: Touches, shapes: Indices) -> Indices:
+def thin_points(
+    near: Near, which: Indices, arrives: Vector, touches: Touches, shapes: Indices
+) -> Indices:
     """Return few of the many points of each shape: the lowest, and those that a small tilt would make the lowest.
 
     Args:
@@ -91,7 +103,9 @@ def note_diving(rows: Rows, points: Touches, limits: Touches) -> Rows:
     return rows._replace(diving=diving)
 
 
-def choose_hitting(near: Near | None, touches: Touches | None, limits: NearLimits | None, v: Vector) -> tuple[Indices, NearLimits | None]:
+def choose_hitting(
+    near: Near | None, touches: Touches | None, limits: NearLimits | None, v: Vector
+) -> tuple[Indices, NearLimits | None]:
     """Return which points and limits take part in an impact: all that are reached, and where none of these stops, the first to come.
 
     The time of an impact is found as if points went straight on; what turns fast is not quite there yet, or a little beyond.
@@ -106,7 +120,10 @@ def choose_hitting(near: Near | None, touches: Touches | None, limits: NearLimit
     if near is not None and touches is not None:
         m, gap, speed, rests = len(near.gap), near.gap, near.J[0].dot(v), touches
     if limits is not None:
-        gap, speed = np.concatenate((gap, limits.gap)), np.concatenate((speed, limits.sign * v[limits.v]))
+        gap, speed = (
+            np.concatenate((gap, limits.gap)),
+            np.concatenate((speed, limits.sign * v[limits.v])),
+        )
         rests = np.concatenate((rests, np.zeros(len(limits.gap), dtype=np.bool_)))
     hitting = _choose_first(gap, speed, rests)
     return np.flatnonzero(hitting[:m]), None if limits is None else limits.select(hitting[m:])

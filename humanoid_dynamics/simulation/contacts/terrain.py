@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands still and can be touched: planes, slopes, boxes, steps, each with its own friction."""
 
 from __future__ import annotations
@@ -10,9 +11,23 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, leave_out, probe_facing
+from humanoid_dynamics.simulation.contacts.shapes import (
+    Box,
+    Capsule,
+    Plane,
+    Shape,
+    leave_out,
+    probe_facing,
+)
 from humanoid_dynamics.simulation.contacts.sound_shapes import check_surface
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import (
+    Indices,
+    Matrix,
+    Vector,
+    check_number,
+    check_vector,
+    read_only,
+)
 
 INTEGER = (int, np.integer)
 MIN, MAX = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
@@ -34,9 +49,13 @@ class Terrain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", read_only([shape.friction for shape in self.shapes]))
-        object.__setattr__(self, "restitution", read_only([shape.restitution for shape in self.shapes]))
+        object.__setattr__(
+            self, "restitution", read_only([shape.restitution for shape in self.shapes])
+        )
 
-    def probe(self, points: Matrix, looks: Matrix | None = None, least: Vector | None = None) -> tuple[Vector, Matrix, Indices]:
+    def probe(
+        self, points: Matrix, looks: Matrix | None = None, least: Vector | None = None
+    ) -> tuple[Vector, Matrix, Indices]:
         """Return the nearest surface of each point.
 
         Args:
@@ -49,9 +68,17 @@ class Terrain:
         """
         rows = np.arange(len(points))
         if not self.shapes:
-            return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), 0 * rows
-        gaps, normals = zip(*(probe_facing(shape, points, looks) for shape in self.shapes), strict=True)
-        found = np.array([leave_out(shape, gap, least) for shape, gap in zip(self.shapes, gaps, strict=True)])
+            return (
+                np.full(len(points), np.inf),
+                np.tile([0.0, 0.0, 1.0], (len(points), 1)),
+                0 * rows,
+            )
+        gaps, normals = zip(
+            *(probe_facing(shape, points, looks) for shape in self.shapes), strict=True
+        )
+        found = np.array(
+            [leave_out(shape, gap, least) for shape, gap in zip(self.shapes, gaps, strict=True)]
+        )
         nearest = np.argmin(found, axis=0)
         every = np.array([np.broadcast_to(normal, points.shape) for normal in normals])
         return found[nearest, rows], every[nearest, rows], nearest
@@ -87,7 +114,9 @@ def build_plane(
     check_surface(friction, restitution)
     if not abs(slope) < np.pi / 2:
         raise ShapeError("slope", f"{slope}", "an angle below a right angle [rad]")
-    normal = np.array([-np.sin(slope) * np.cos(heading), -np.sin(slope) * np.sin(heading), np.cos(slope)])
+    normal = np.array(
+        [-np.sin(slope) * np.cos(heading), -np.sin(slope) * np.sin(heading), np.cos(slope)]
+    )
     return Plane(name, read_only(normal), height * float(normal[2]), friction, restitution)
 
 
@@ -116,11 +145,21 @@ def build_box(
     Raises:
         ShapeError: If a number makes no sense.
     """
-    edges, middle, angles = check_vector("size", size, 3), check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
+    edges, middle, angles = (
+        check_vector("size", size, 3),
+        check_vector("xyz", xyz, 3),
+        check_vector("rpy", rpy, 3),
+    )
     if not (edges > 0.0).all():
         raise ShapeError("size", f"{edges.tolist()}", "positive lengths")
     check_surface(friction, restitution)
-    return Box(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), read_only(edges / 2.0), friction, restitution)
+    return Box(
+        name,
+        pin.SE3(pin.rpy.rpyToMatrix(angles), middle),
+        read_only(edges / 2.0),
+        friction,
+        restitution,
+    )
 
 
 def build_ball(
@@ -148,11 +187,24 @@ def build_ball(
     check_number("radius", radius, MIN, MAX, "a positive length")
     check_number("length", length, 0.0, MAX, "a length of at least zero")
     check_surface(friction, restitution)
-    return Capsule(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), float(radius), float(length), friction, restitution)
+    return Capsule(
+        name,
+        pin.SE3(pin.rpy.rpyToMatrix(angles), middle),
+        float(radius),
+        float(length),
+        friction,
+        restitution,
+    )
 
 
 def build_steps(
-    count: int, *, rise: float = 0.15, run: float = 0.3, width: float = 2.0, start: float = 0.5, friction: float = np.inf
+    count: int,
+    *,
+    rise: float = 0.15,
+    run: float = 0.3,
+    width: float = 2.0,
+    start: float = 0.5,
+    friction: float = np.inf,
 ) -> tuple[Box, ...]:
     """Return a flight of steps that rises along x, each step a box down to the ground.
 
@@ -171,12 +223,19 @@ def build_steps(
         ShapeError: If a number makes no sense.
     """
     if not isinstance(count, INTEGER) or isinstance(count, bool) or count < 0:
-        raise ShapeError("count", f"{type(count).__name__} {count!r:.60}", "a whole number of at least zero")
+        raise ShapeError(
+            "count", f"{type(count).__name__} {count!r:.60}", "a whole number of at least zero"
+        )
     for word, length in (("rise", rise), ("run", run), ("width", width)):
         check_number(word, length, MIN, MAX, "a positive length")
     check_vector("start", [start], 1)
     return tuple(
-        build_box((run, width, rise * (k + 1)), (start + run * (k + 0.5), 0.0, rise * (k + 1) / 2), friction=friction, name=f"step{k + 1}")
+        build_box(
+            (run, width, rise * (k + 1)),
+            (start + run * (k + 0.5), 0.0, rise * (k + 1) / 2),
+            friction=friction,
+            name=f"step{k + 1}",
+        )
         for k in range(count)
     )
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points along the edges of boxes that stand still, so that boxes that ride on bodies may lie across an edge."""
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ MOST = 1000  # points of the whole terrain
 HIDDEN = 1e-6  # points nearer to another shape of the terrain than this are inside it or on it [m]
 
 
-def add_edges(table: PointTable, terrain: Sequence[Shape], movers: Sequence[BoundShape]) -> PointTable:
+def add_edges(
+    table: PointTable, terrain: Sequence[Shape], movers: Sequence[BoundShape]
+) -> PointTable:
     """Return a table with the edges of the terrain behind the points of the bodies, where something moves that could lie across one.
 
     Args:
@@ -30,12 +33,20 @@ def add_edges(table: PointTable, terrain: Sequence[Shape], movers: Sequence[Boun
     """
     solids = [mover.shape for mover in movers]
     spacing = _choose_spacing(terrain, solids)[1]
-    rows = [(shape, *row) for shape in terrain if isinstance(shape, Box) for row in _list_open(shape, terrain, spacing)]
+    rows = [
+        (shape, *row)
+        for shape in terrain
+        if isinstance(shape, Box)
+        for row in _list_open(shape, terrain, spacing)
+    ]
     if not rows:
         return table
     count, smooth = len(rows), all(np.isfinite(solid.friction) for solid in solids)
     names = tuple(f"{shape.name}.edge{k}" for k, (shape, _, _) in enumerate(rows))
-    friction = [shape.friction if smooth or np.isfinite(shape.friction) else DEFAULT_FRICTION for shape, _, _ in rows]
+    friction = [
+        shape.friction if smooth or np.isfinite(shape.friction) else DEFAULT_FRICTION
+        for shape, _, _ in rows
+    ]
     places = np.array([[*place, 1.0] for _, place, _ in rows])
     return replace(
         table,
@@ -47,14 +58,18 @@ def add_edges(table: PointTable, terrain: Sequence[Shape], movers: Sequence[Boun
         p_J=read_only(np.concatenate((table.p_J, places.reshape(-1, 4, 1)))),
         radius=read_only(np.concatenate((table.radius, np.zeros(count)))),
         friction=read_only(np.concatenate((table.friction, friction))),
-        restitution=read_only(np.concatenate((table.restitution, [shape.restitution for shape, _, _ in rows]))),
+        restitution=read_only(
+            np.concatenate((table.restitution, [shape.restitution for shape, _, _ in rows]))
+        ),
         group=np.concatenate((table.group, np.full(count, WORLD, dtype=np.intp))),
         outward=read_only(np.concatenate((table.outward, [outward for _, _, outward in rows]))),
         axis=read_only(np.concatenate((table.axis, np.zeros((count, 3))))),
     )
 
 
-def note_edges(robot: RobotModel, terrain: Sequence[Shape], shapes: Sequence[MovingShape]) -> RobotModel:
+def note_edges(
+    robot: RobotModel, terrain: Sequence[Shape], shapes: Sequence[MovingShape]
+) -> RobotModel:
     """Return the robot with a warning where edges of the terrain are too long for two points below the smallest size of what moves.
 
     Args:
@@ -65,9 +80,14 @@ def note_edges(robot: RobotModel, terrain: Sequence[Shape], shapes: Sequence[Mov
     wanted, spacing = _choose_spacing(terrain, [moving.shape for moving in shapes])
     if not spacing > 2.0 * wanted:
         return robot
-    smallest = min((moving for moving in shapes if _size(moving.shape) < np.inf), key=lambda moving: _size(moving.shape))
+    smallest = min(
+        (moving for moving in shapes if _size(moving.shape) < np.inf),
+        key=lambda moving: _size(moving.shape),
+    )
     said = f"edges of the terrain have a point every {spacing:.2g} m, not every {wanted:.2g} m: it may go through an edge between them"
-    return replace(robot, notices=(*robot.notices, Notice("warning", f"link {smallest.link}", said)))
+    return replace(
+        robot, notices=(*robot.notices, Notice("warning", f"link {smallest.link}", said))
+    )
 
 
 def _size(shape: Box | Capsule) -> float:
@@ -77,7 +97,9 @@ def _size(shape: Box | Capsule) -> float:
     return 2.0 * shape.radius if shape.length else np.inf
 
 
-def _choose_spacing(terrain: Sequence[Shape], solids: Sequence[Box | Capsule]) -> tuple[float, float]:
+def _choose_spacing(
+    terrain: Sequence[Shape], solids: Sequence[Box | Capsule]
+) -> tuple[float, float]:
     """Return the distance of points that is wanted and the one that can be had; infinite where nothing may lie across an edge."""
     wanted = min((_size(solid) for solid in solids), default=np.inf) / SHARE
     if wanted == np.inf:

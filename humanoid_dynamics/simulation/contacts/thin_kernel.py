@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Few of the many points of a round or flat shape that touch at once: the lowest, and those that a small tilt would make the lowest.
 
 What is left out cannot sink: once it is the lowest it takes part.
@@ -8,13 +9,27 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.steps.bench import Bench
-from humanoid_dynamics.simulation.steps.rows import DT, M_TOUCHES, N_AXES, N_GAP, N_KEY, N_PLACE, N_POINT, N_SPEED, P_SHAPE
+from humanoid_dynamics.simulation.steps.rows import (
+    DT,
+    M_TOUCHES,
+    N_AXES,
+    N_GAP,
+    N_KEY,
+    N_PLACE,
+    N_POINT,
+    N_SPEED,
+    P_SHAPE,
+)
 from humanoid_dynamics.spatial.arrays import read_only
 
 FEW_AT_ONCE = 4  # so many of a shape all take part
 TILT = 0.02  # [rad]
-STEADY = 1e-5  # what touched before counts as so much lower, so that points take turns less often [m]
-TILTS = read_only([[0.0, 0.0], *([np.cos(angle), np.sin(angle)] for angle in np.arange(8) * np.pi / 4.0)])
+STEADY = (
+    1e-5  # what touched before counts as so much lower, so that points take turns less often [m]
+)
+TILTS = read_only(
+    [[0.0, 0.0], *([np.cos(angle), np.sin(angle)] for angle in np.arange(8) * np.pi / 4.0)]
+)
 
 
 def arrive_at(bench: Bench, k: int) -> float:
@@ -48,7 +63,12 @@ def find_tilted(bench: Bench, span: tuple[int, int], first: int, tilt: tuple[int
         if slot_of(bench, i) != shape:
             continue
         k = chosen[i]
-        height = arrive_at(bench, k) - a * near[k, N_PLACE] - b * near[k, N_PLACE + 1] - c * near[k, N_PLACE + 2]
+        height = (
+            arrive_at(bench, k)
+            - a * near[k, N_PLACE]
+            - b * near[k, N_PLACE + 1]
+            - c * near[k, N_PLACE + 2]
+        )
         if height < lowest:
             lowest, found = height, i
     return found

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances and speeds at which contacts begin to count."""
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ AT_ONCE: Final = 1e-5  # points nearer than this take part in the impact of anot
 SLOWEST_IMPACT: Final = 0.01  # [m/s]
 SLOP: Final = 1e-5  # depth that is not pushed out [m]
 PUSH_OUT: Final = 0.2  # share of the depth that is pushed out in a step
-LEFT: Final = 1e-8  # share of the square of a row; where less of it is left, bilateral rows hold all of it
+LEFT: Final = (
+    1e-8  # share of the square of a row; where less of it is left, bilateral rows hold all of it
+)
 GRAVITY: Final = 9.81
 SHORT_LINK: Final = 0.1  # [m]
 LIMIT_SLACK: Final = 2e-3  # a limit nearer than this is watched [rad or m]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a body may touch the terrain: corners of its contact surfaces, corners of its shapes, balls, discs."""
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ import numpy as np
 from humanoid_dynamics.errors import UnknownNameError, UrdfError
 from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION, ContactSurface
-from humanoid_dynamics.simulation.contacts.solid_points import ALL_SIDES, NO_AXIS, SolidPoint, list_solid_points
+from humanoid_dynamics.simulation.contacts.solid_points import (
+    ALL_SIDES,
+    NO_AXIS,
+    SolidPoint,
+    list_solid_points,
+)
 from humanoid_dynamics.spatial.arrays import Vector
 
 TINY = 1e-12  # m
@@ -44,7 +50,9 @@ class TouchPoint:
     shape: str = ""
 
 
-def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+def choose_points(
+    robot: RobotModel, points: str | tuple[TouchPoint, ...]
+) -> tuple[TouchPoint, ...]:
     """Return touch points by the name of a choice, or as they are.
 
     Args:
@@ -65,7 +73,9 @@ def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tu
     return list_body_points(robot) if points == "body" else list_surface_points(robot)
 
 
-def list_surface_points(robot: RobotModel, names: Iterable[str] | None = None) -> tuple[TouchPoint, ...]:
+def list_surface_points(
+    robot: RobotModel, names: Iterable[str] | None = None
+) -> tuple[TouchPoint, ...]:
     """List the corners of contact surfaces.
 
     Args:
@@ -80,13 +90,17 @@ def list_surface_points(robot: RobotModel, names: Iterable[str] | None = None) -
     """
     surfaces = [robot.surface(name) for name in (robot.surfaces if names is None else names)]
     return tuple(
-        TouchPoint(f"{surface.name}.{k}", surface.link, surface.X_LC.act(corner), 0.0, surface.friction)
+        TouchPoint(
+            f"{surface.name}.{k}", surface.link, surface.X_LC.act(corner), 0.0, surface.friction
+        )
         for surface in surfaces
         for k, corner in enumerate(surface.vertices)
     )
 
 
-def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, restitution: float = 0.0) -> tuple[TouchPoint, ...]:
+def list_body_points(
+    robot: RobotModel, *, friction: float = DEFAULT_FRICTION, restitution: float = 0.0
+) -> tuple[TouchPoint, ...]:
     """List what of a whole robot can touch: corners of its surfaces, and its collision shapes, or what it looks like where it has none.
 
     A box touches with its corners, a sphere and a capsule as they are, a cylinder with a disc at each end, which touches where its rim is
@@ -105,17 +119,35 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
     """
     points = list(list_surface_points(robot))
     if not robot.solids:
-        raise UrdfError(robot.origin, "robot", "has no collision shapes; expected a list of touch points")
+        raise UrdfError(
+            robot.origin, "robot", "has no collision shapes; expected a list of touch points"
+        )
     for link in robot.links:
         soles = _list_soles(robot, link)
-        corners = np.array([surface.X_LC.act(corner) for surface in soles for corner in surface.vertices]).reshape(-1, 3)
+        corners = np.array(
+            [surface.X_LC.act(corner) for surface in soles for corner in surface.vertices]
+        ).reshape(-1, 3)
         for k, shape in enumerate(robot.solids.get(link, ())):
             every = list_solid_points(shape, corners)
             found = [point for point in every if not _is_in_sole(soles, point)]
-            whole = len(found) == len(every)  # where corners are left out, those that stay may be the lowest and look elsewhere
+            whole = len(found) == len(
+                every
+            )  # where corners are left out, those that stay may be the lowest and look elsewhere
             for i, (p, r, out, axis) in enumerate(found):
                 outward = out if whole else ALL_SIDES
-                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, outward, axis, f"{link}.{k}"))
+                points.append(
+                    TouchPoint(
+                        f"{link}.{k}.{i}",
+                        link,
+                        p,
+                        r,
+                        friction,
+                        restitution,
+                        outward,
+                        axis,
+                        f"{link}.{k}",
+                    )
+                )
     return tuple(points)
 
 
@@ -130,17 +162,29 @@ def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
     missing = [
         link
         for link in robot.links
-        if link not in told and any(s.kind == "mesh" and f"{link}.{k}" not in told for k, s in enumerate(robot.solids.get(link, ())))
+        if link not in told
+        and any(
+            s.kind == "mesh" and f"{link}.{k}" not in told
+            for k, s in enumerate(robot.solids.get(link, ()))
+        )
     ]
     if not missing:
         return robot
-    notice = Notice("warning", f"links {', '.join(missing)}", "meshes are missing or unreadable, so they have no contact there")
+    notice = Notice(
+        "warning",
+        f"links {', '.join(missing)}",
+        "meshes are missing or unreadable, so they have no contact there",
+    )
     return replace(robot, notices=(*robot.notices, notice))
 
 
 def _list_soles(robot: RobotModel, link: str) -> list[ContactSurface]:
     """Return the contact surfaces of a link that are faces: what is between their corners touches nothing that these do not."""
-    return [surface for surface in robot.surfaces.values() if surface.link == link and len(surface.vertices) > 2]
+    return [
+        surface
+        for surface in robot.surfaces.values()
+        if surface.link == link and len(surface.vertices) > 2
+    ]
 
 
 def _is_in_sole(soles: Sequence[ContactSurface], point: SolidPoint) -> bool:
@@ -153,5 +197,7 @@ def _lies_on(surface: ContactSurface, p_L: Vector) -> bool:
     x, y, z = surface.X_LC.actInv(p_L)
     corners = surface.vertices[:, :2]
     edges = np.roll(corners, -1, axis=0) - corners
-    away = (edges[:, 1] * (x - corners[:, 0]) - edges[:, 0] * (y - corners[:, 1])) / np.maximum(np.linalg.norm(edges, axis=1), TINY)
+    away = (edges[:, 1] * (x - corners[:, 0]) - edges[:, 0] * (y - corners[:, 1])) / np.maximum(
+        np.linalg.norm(edges, axis=1), TINY
+    )
     return bool(abs(z) <= BESIDE and away.max() <= BESIDE)

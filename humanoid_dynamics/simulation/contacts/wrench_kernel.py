@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that touches holds: found from one wrench for each joint that touches, in place of three impulses for each of its points.
 
 The impulses p of points that stick solve (A^T D A + s) p = r, where A makes wrenches w = A p on the joints of them, D is the velocity
@@ -14,7 +15,14 @@ from humanoid_dynamics.simulation.contacts.cone_problem import HARD
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.simulation.contacts.holders import Holders
 from humanoid_dynamics.simulation.contacts.small_systems import invert_block, solve_symmetric
-from humanoid_dynamics.simulation.contacts.wrench_shares import apply_blocks, collect, gather_wrenches, share_out, spread, spread_softness
+from humanoid_dynamics.simulation.contacts.wrench_shares import (
+    apply_blocks,
+    collect,
+    gather_wrenches,
+    share_out,
+    spread,
+    spread_softness,
+)
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, Bench
 from humanoid_dynamics.simulation.steps.rows import RESIDUAL, Z_END
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -169,7 +177,9 @@ def relate(holders: Holders, X: Matrix) -> Matrix:
     return D
 
 
-def stick_by_wrenches(bench: Bench, holders: Holders, links: tuple[Matrix, Matrix], b: Vector, mu: Vector) -> int:
+def stick_by_wrenches(
+    bench: Bench, holders: Holders, links: tuple[Matrix, Matrix], b: Vector, mu: Vector
+) -> int:
     """Try the impulses that stop every point and limit, or every one that carried any in the last step.
 
     Impulses, velocities of the rows and the whitened velocity at the end are overwritten; the last only with a solution.
@@ -283,7 +293,14 @@ def push(holders: Holders, X: Matrix, w: Vector, z: Vector) -> None:
         a, b, c, d, e, f = w[n], w[n + 1], w[n + 2], w[n + 3], w[n + 4], w[n + 5]
         for r in range(holders.depths[s]):
             i = holders.chains[s, r]
-            z[i] += W[s, i, 0] * a + W[s, i, 1] * b + W[s, i, 2] * c + W[s, i, 3] * d + W[s, i, 4] * e + W[s, i, 5] * f
+            z[i] += (
+                W[s, i, 0] * a
+                + W[s, i, 1] * b
+                + W[s, i, 2] * c
+                + W[s, i, 3] * d
+                + W[s, i, 4] * e
+                + W[s, i, 5] * f
+            )
     for k in range(len(X)):
         share = w[6 * len(W) + k]
         if share != 0.0:

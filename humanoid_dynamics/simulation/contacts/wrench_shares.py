@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Impulses of points from the wrenches on their joints, and back, written so that numba can compile it."""
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ def gather_wrenches(holders: Holders, chosen: Vector, N: Matrix) -> None:
     for row in range(len(wrenches)):
         if chosen[holders.origins[row]] > 0.0:
             s = holders.owners[row]
-            a, b, c, d, e, f = wrenches[row, 0], wrenches[row, 1], wrenches[row, 2], wrenches[row, 3], wrenches[row, 4], wrenches[row, 5]
+            a, b, c, d, e, f = (
+                wrenches[row, 0],
+                wrenches[row, 1],
+                wrenches[row, 2],
+                wrenches[row, 3],
+                wrenches[row, 4],
+                wrenches[row, 5],
+            )
             for k in range(6):
                 x = wrenches[row, k]
                 N[s, k, 0] += x * a
@@ -58,7 +66,9 @@ def spread(holders: Holders, x: Vector, y: Vector) -> None:
     for row in range(len(wrenches)):
         n = 6 * holders.owners[row]
         force = wrenches[row, 0] * x[n] + wrenches[row, 1] * x[n + 1] + wrenches[row, 2] * x[n + 2]
-        moment = wrenches[row, 3] * x[n + 3] + wrenches[row, 4] * x[n + 4] + wrenches[row, 5] * x[n + 5]
+        moment = (
+            wrenches[row, 3] * x[n + 3] + wrenches[row, 4] * x[n + 4] + wrenches[row, 5] * x[n + 5]
+        )
         y[holders.places[row]] = force + moment
     for k in range(len(x) - first):
         y[m + k] = x[first + k]
@@ -99,9 +109,23 @@ def relate_rows(holders: Holders, D: Matrix, G: Matrix) -> None:
     felt = np.empty(len(D))
     for row in range(len(wrenches)):
         n = 6 * holders.owners[row]
-        a, b, c, d, e, f = wrenches[row, 0], wrenches[row, 1], wrenches[row, 2], wrenches[row, 3], wrenches[row, 4], wrenches[row, 5]
+        a, b, c, d, e, f = (
+            wrenches[row, 0],
+            wrenches[row, 1],
+            wrenches[row, 2],
+            wrenches[row, 3],
+            wrenches[row, 4],
+            wrenches[row, 5],
+        )
         for k in range(len(D)):
-            felt[k] = a * D[n, k] + b * D[n + 1, k] + c * D[n + 2, k] + d * D[n + 3, k] + e * D[n + 4, k] + f * D[n + 5, k]
+            felt[k] = (
+                a * D[n, k]
+                + b * D[n + 1, k]
+                + c * D[n + 2, k]
+                + d * D[n + 3, k]
+                + e * D[n + 4, k]
+                + f * D[n + 5, k]
+            )
         spread(holders, felt, G[holders.places[row]])
     for k in range(len(D) - first):
         spread(holders, D[first + k], G[m + k])
@@ -124,7 +148,11 @@ def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
 
 
 def share_out(
-    holders: Holders, inverse: Matrix, wrenches: tuple[Vector, Vector], soft: Vector, rows: tuple[Vector, Vector, Vector]
+    holders: Holders,
+    inverse: Matrix,
+    wrenches: tuple[Vector, Vector],
+    soft: Vector,
+    rows: tuple[Vector, Vector, Vector],
 ) -> None:
     """Write the impulses of all rows that wrenches are made of.
 
@@ -147,7 +175,9 @@ def share_out(
     spread(holders, y, rest)
     for row in range(3 * m):
         place = holders.places[row]
-        p[place] = chosen[holders.origins[row]] * (rest[place] + p[place] / soft[holders.owners[row]])
+        p[place] = chosen[holders.origins[row]] * (
+            rest[place] + p[place] / soft[holders.owners[row]]
+        )
     for k in range(m, len(chosen)):
         p[k] = chosen[k] * rest[k]
 

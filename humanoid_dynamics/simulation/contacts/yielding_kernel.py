@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How contacts yield a little while their impulses are found, and no more once they are, written so that numba can compile it."""
 
 from __future__ import annotations
@@ -35,11 +36,15 @@ def soften(cones: Cones, guess: Vector, owners: Indices) -> Vector:
     G, b, m, count = cones.G, cones.b, len(owners), cones.normals
     own, shared, yields = np.zeros(m), np.zeros(m), np.empty(len(cones.b))
     for i in range(m):
-        own[owners[i]] += (G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]) / 3.0
+        own[owners[i]] += (
+            G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]
+        ) / 3.0
         shared[owners[i]] += 1.0
     for row in range(len(b)):
         i = row if row < count else (row - count) % m
-        yields[row] = COMPLIANCE * max(own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY)
+        yields[row] = COMPLIANCE * max(
+            own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY
+        )
         G[row, row] += yields[row]
         b[row] -= yields[row] * guess[row]
     return yields
@@ -89,7 +94,9 @@ def find_lead(own: float, along: float, last: float, far: float) -> float:
     return along / (last - along) if along * (1.0 + far) < far * last else far
 
 
-def lead_on(cones: Cones, yields: Vector, guess: Vector, ways: tuple[Vector, Vector], far: float) -> float:
+def lead_on(
+    cones: Cones, yields: Vector, guess: Vector, ways: tuple[Vector, Vector], far: float
+) -> float:
     """Go on from the last pass as far as all that follow would go, and let contacts yield around what is there.
 
     Args:
@@ -116,7 +123,9 @@ def lead_on(cones: Cones, yields: Vector, guess: Vector, ways: tuple[Vector, Vec
     return min(FARTHER * far, FARTHEST) if share >= far else far
 
 
-def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
+def settle_hard(
+    cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool
+) -> tuple[float, int]:
     """Solve a contact problem, and again around the answer until nothing yields; where it was not solved, while that comes nearer.
 
     Args:
@@ -145,7 +154,11 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
             least, stalls = residual, 0
             best[0][:] = p
             best[1][:] = u
-        if least <= HARD or stalls == MOST_STALLS or not (error <= CLOSE or least <= NEARER * before):
+        if (
+            least <= HARD
+            or stalls == MOST_STALLS
+            or not (error <= CLOSE or least <= NEARER * before)
+        ):
             break
         far = lead_on(cones, yields, guess, ways, far)
     p[:] = best[0]
@@ -154,7 +167,11 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
 
 
 def solve_problem(
-    problem: tuple[Matrix, Vector, Vector, int], owners: Indices, guess: Vector, p: Vector, u: Vector
+    problem: tuple[Matrix, Vector, Vector, int],
+    owners: Indices,
+    guess: Vector,
+    p: Vector,
+    u: Vector,
 ) -> tuple[float, int, float, float]:
     """Solve a contact problem by itself, as impacts and corrections of depth pose it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Taking hold of something where it is: a connection whose second frame is put where the first one is now."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scene files: YAML with one schema, read key by key.
 
     title: A humanoid stands and is pushed.
@@ -81,7 +82,18 @@ KEYS = (
     "snake",
     "tolerated",
 )
-DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
+DRIVING_KEYS = (
+    "heading",
+    "friction",
+    "turn_rate",
+    "speed",
+    "swing",
+    "period",
+    "speed_gain",
+    "stiffness",
+    "damping",
+    "largest_torque",
+)
 LONGEST = 3600.0
 
 
@@ -105,7 +117,12 @@ def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
     return read_scene(load_yaml(path), str(path), path.stem, parameters)
 
 
-def read_scene(content: object, origin: str = "scene", name: str = "scene", parameters: Mapping[str, str] | None = None) -> Scene:
+def read_scene(
+    content: object,
+    origin: str = "scene",
+    name: str = "scene",
+    parameters: Mapping[str, str] | None = None,
+) -> Scene:
     """Turn the content of a scene file into a scene.
 
     Args:
@@ -126,7 +143,9 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
     connections, closed, here = _read_connections(reader, table, whole.robot)
     driver = _read_driver(reader, table, whole.robot)
     terrain = [
-        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in read_shapes(reader, entry, k)
+        shape
+        for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain"))
+        for shape in read_shapes(reader, entry, k)
     ]
     gravity = reader.vector(table.get("gravity", [0.0, 0.0, -9.81]), "gravity")
     contact = reader.word(table.get("contact", "friction"), "contact", CONTACTS)
@@ -188,25 +207,39 @@ def _read_connections(
         kind = reader.word(entry.get("kind", "fixed"), f"{key}.kind", LOOP_KINDS)
         ends = []
         for end in ("a", "b"):
-            frame = reader.table(entry.get(end, {}), f"{key}.{end}", ("link", "point", "xyz", "rpy"))
+            frame = reader.table(
+                entry.get(end, {}), f"{key}.{end}", ("link", "point", "xyz", "rpy")
+            )
             if "point" in frame:
-                point = robot.control_points[reader.word(frame["point"], f"{key}.{end}.point", robot.control_points)]
+                point = robot.control_points[
+                    reader.word(frame["point"], f"{key}.{end}.point", robot.control_points)
+                ]
                 ends.append((point.link, point.X_LP * reader.pose(frame, f"{key}.{end}")))
             else:
-                link = reader.word(frame.get("link", ""), f"{key}.{end}.link", (*robot.links, "world"))
+                link = reader.word(
+                    frame.get("link", ""), f"{key}.{end}.link", (*robot.links, "world")
+                )
                 ends.append((link, reader.pose(frame, f"{key}.{end}")))
         connections[name] = LoopClosure(name, kind, *ends[0], *ends[1])
-        is_open, is_here = (reader.truth(entry, word, f"{key}.{word}", default=False) for word in ("open", "here"))
+        is_open, is_here = (
+            reader.truth(entry, word, f"{key}.{word}", default=False) for word in ("open", "here")
+        )
         if not is_open:
             (here if is_here else closed).append(name)
     return connections, closed, here
 
 
-def _read_driver(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> GaitDriver | None:
+def _read_driver(
+    reader: SceneReader, table: Mapping[str, Any], robot: RobotModel
+) -> GaitDriver | None:
     if "gait" not in table:
         return None
     entry = reader.table(table["gait"], "gait", ("rule", "kp", "kd"))
-    gains = {name: reader.number(entry[name], f"gait.{name}", 0.0) for name in ("kp", "kd") if name in entry}
+    gains = {
+        name: reader.number(entry[name], f"gait.{name}", 0.0)
+        for name in ("kp", "kd")
+        if name in entry
+    }
     rule = reader.word(entry.get("rule", "recommended_transition"), "gait.rule", STEP_RULES)
     try:
         return GaitDriver(robot, rule, **gains)
@@ -226,8 +259,13 @@ def _read_tolerated(reader: SceneReader, content: object) -> dict[str, Tolerated
 def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Driving:
     table = reader.table(content, "snake", DRIVING_KEYS)
     low = {"heading": -np.inf, "speed": 0.0, "swing": 0.0}
-    numbers = {name: reader.number(value, f"snake.{name}", low.get(name, 1e-6)) for name, value in table.items()}
-    own = {name: numbers.pop(name) for name in ("heading", "friction", "turn_rate") if name in numbers}
+    numbers = {
+        name: reader.number(value, f"snake.{name}", low.get(name, 1e-6))
+        for name, value in table.items()
+    }
+    own = {
+        name: numbers.pop(name) for name in ("heading", "friction", "turn_rate") if name in numbers
+    }
     try:
         find_snake(robot)
     except HumanoidDynamicsError as cause:

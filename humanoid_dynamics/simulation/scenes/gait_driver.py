@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planar biped driven through a step of gait R1: torques of a redundancy rule, and a law that keeps it on the way."""
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ class GaitDriver:
         seconds: Length of the step [s].
     """
 
-    def __init__(self, robot: RobotModel, rule: str = "recommended_transition", kp: float = 600.0, kd: float = 12.0) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        rule: str = "recommended_transition",
+        kp: float = 600.0,
+        kd: float = 12.0,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -42,7 +49,9 @@ class GaitDriver:
             raise UnknownNameError("rule", rule, STEP_RULES)
         missing = [name for name in JOINTS if name not in robot.actuated]
         if missing or robot.root != "planar":
-            raise UnsupportedRobotError("gait", missing or [robot.name], "a planar biped with the joints of the gait")
+            raise UnsupportedRobotError(
+                "gait", missing or [robot.name], "a planar biped with the joints of the gait"
+            )
         self.rule, self._kp, self._kd = rule, kp, kd
         self._gait = GaitR1()
         self._step = build_step(self._gait.parameters.body, self._gait.at, self._gait.switches)
@@ -89,7 +98,9 @@ class GaitDriver:
 
     def _joints(self, motion: BipedMotion) -> tuple[Vector, Vector]:
         """Return angles and rates of the joints."""
-        return _to_joints(motion.theta) - np.array([0.5, 0, 0, 0, 0, 0.5]) * np.pi, _to_joints(motion.rate)
+        return _to_joints(motion.theta) - np.array([0.5, 0, 0, 0, 0, 0.5]) * np.pi, _to_joints(
+            motion.rate
+        )
 
     def _place(self, t: float) -> Vector:
         """Return the configuration at a time, both feet where the gait has them."""
@@ -104,4 +115,6 @@ def _to_joints(theta: Vector) -> Vector:
     """Return differences of absolute angles, in the order of ``JOINTS``, before the right angle at the ankles."""
     rear_foot, rear_shank, rear_thigh, trunk, front_thigh, front_shank, front_foot = theta
     rear = (rear_shank - rear_foot, rear_thigh - rear_shank, trunk - rear_thigh)
-    return np.array([*rear, trunk - front_thigh, front_thigh - front_shank, front_shank - front_foot])
+    return np.array(
+        [*rear, trunk - front_thigh, front_thigh - front_shank, front_shank - front_foot]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a run can be believed: its certificate, closure, depth, impacts, energy and momentum beside what a step promises."""
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Check:
         return self.figure <= self.allowed
 
 
-def judge_run(summary: Summary, world: World, exceptions: Mapping[str, Tolerated] | None = None) -> tuple[Check, ...]:
+def judge_run(
+    summary: Summary, world: World, exceptions: Mapping[str, Tolerated] | None = None
+) -> tuple[Check, ...]:
     """Return the checks of a run.
 
     Args:
@@ -59,7 +62,9 @@ def judge_run(summary: Summary, world: World, exceptions: Mapping[str, Tolerated
     """
     own = exceptions or {}
     return tuple(
-        replace(check, allowed=own[check.name].limit, why=own[check.name].why) if check.name in own else check
+        replace(check, allowed=own[check.name].limit, why=own[check.name].why)
+        if check.name in own
+        else check
         for check in _list_checks(summary, world)
     )
 
@@ -75,13 +80,29 @@ def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
         Check("complementarity", "J", summary.complementarity, COMPLEMENTARITY),
         Check("outside the cone", "N·s", summary.cone, CONE),
         Check("penetration", "m", summary.depth, DEPTH),
-        Check("inside boxes and bodies", "m", 0.0 if summary.inside is None else summary.inside.depth, NEAR),
+        Check(
+            "inside boxes and bodies",
+            "m",
+            0.0 if summary.inside is None else summary.inside.depth,
+            NEAR,
+        ),
         Check("closure", "m", summary.closure, CLOSURE),
         Check("impacts beside their law", "m/s", summary.rebound, REBOUND),
-        Check("energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF),
+        Check(
+            "energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF
+        ),
         Check("energy made by pushing out", "J", summary.lifted, NONE),
         Check("energy error", "J", abs(books.missing), ENERGY * came + NONE),
-        Check("momentum error", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
-        Check("angular momentum error", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),
-        Check("steps that stopped", "", float(summary.statuses.get(SimulationStatus.STOPPED, 0)), 0.0),
+        Check(
+            "momentum error", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE
+        ),
+        Check(
+            "angular momentum error",
+            "N·m·s",
+            float(np.linalg.norm(missing[3:])),
+            MOMENTUM * turning + NONE,
+        ),
+        Check(
+            "steps that stopped", "", float(summary.statuses.get(SimulationStatus.STOPPED, 0)), 0.0
+        ),
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which scenes there are: every file in ``config/scenes``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether what a scene cuts and connects is closed and open by then."""
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from typing import Any
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
 
 
-def check_order(reader: SceneReader, table: Mapping[str, Any], closed: Collection[str], watched: Collection[str]) -> None:
+def check_order(
+    reader: SceneReader, table: Mapping[str, Any], closed: Collection[str], watched: Collection[str]
+) -> None:
     """Refuse an event that cuts what is open by then, or closes what is closed.
 
     Args:
@@ -25,7 +28,9 @@ def check_order(reader: SceneReader, table: Mapping[str, Any], closed: Collectio
         if name in watched:
             continue
         if (verb == "cut") != (name in holds):
-            raise reader.refuse(key, f"{name!r} is {'closed' if name in holds else 'open'} already by then")
+            raise reader.refuse(
+                key, f"{name!r} is {'closed' if name in holds else 'open'} already by then"
+            )
         holds ^= {name}
 
 
@@ -37,6 +42,8 @@ def _list_changes(reader: SceneReader, table: Mapping[str, Any]) -> Iterator[tup
         for verb in ("cut", "connect", "grasp"):
             value = entry.get(verb, [])
             names = value if isinstance(value, list) else [value]
-            changes += [((at, verb == "grasp"), f"events[{k}].{verb}", verb, name) for name in names]
+            changes += [
+                ((at, verb == "grasp"), f"events[{k}].{verb}", verb, name) for name in names
+            ]
     for _, key, verb, name in sorted(changes, key=lambda change: change[0]):
         yield key, verb, name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of a scene file: words that begin with a dollar stand for values that may be given when the scene is run."""
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def fill_parameters(reader: SceneReader, content: object, given: Mapping[str, st
 
 def _fill(reader: SceneReader, content: object, values: Mapping[str, Any], key: str) -> object:
     if isinstance(content, Mapping):
-        return {name: _fill(reader, value, values, f"{key}.{name}" if key else str(name)) for name, value in content.items()}
+        return {
+            name: _fill(reader, value, values, f"{key}.{name}" if key else str(name))
+            for name, value in content.items()
+        }
     if isinstance(content, list):
         return [_fill(reader, value, values, f"{key}[{k}]") for k, value in enumerate(content)]
     if isinstance(content, str) and content.startswith("$"):

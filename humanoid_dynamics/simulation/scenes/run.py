@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scene from beginning to end, and what can be said about it afterwards."""
 
 from __future__ import annotations
@@ -115,7 +116,10 @@ class Summary:
         self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
         self.impacts += report.impacts
         self.momentum, self.spin = max(self.momentum, report.momentum), max(self.spin, report.spin)
-        self.rebound, self.created = max(self.rebound, report.rebound), max(self.created, report.created)
+        self.rebound, self.created = (
+            max(self.rebound, report.rebound),
+            max(self.created, report.created),
+        )
         self.lifted = max(self.lifted, report.lifted)
 
     def look(self, world: World) -> None:
@@ -138,20 +142,34 @@ def build_world(scene: Scene) -> World:
         HumanoidDynamicsError: If the connections cannot be closed, or bodies begin inside one another, too fast,
             or with joints beyond their limits.
     """
-    blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    blocks: list[ConstraintBlock] = [
+        build_loop(scene.robot, loop) for loop in scene.connections.values()
+    ]
     q, v = _close(scene, blocks)
     if scene.here:
-        blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
+        blocks += [
+            build_loop(scene.robot, place_here(scene.robot, q, loop))
+            for loop in scene.here.values()
+        ]
         q, v = _close(replace(scene, state=State(q, v)), blocks)
     fastest = float(np.abs(v).max(initial=0.0))
     if fastest > FASTEST:
         raise HumanoidDynamicsError(
             f"scene {scene.name!r}: a velocity of {fastest:.2g} at the start, expected at most {FASTEST:.0e} m/s or rad/s"
         )
-    held = {link for loop in (*scene.connections.values(), *scene.here.values()) for link in (loop.link_a, loop.link_b)}
+    held = {
+        link
+        for loop in (*scene.connections.values(), *scene.here.values())
+        for link in (loop.link_a, loop.link_b)
+    }
     try:
         robot = note_boxes(scene.robot, [s for s in scene.setup.shapes if s.link not in held])
-        world = World(note_edges(robot, scene.setup.terrain, scene.setup.shapes), scene.setup, State(q, v), blocks)
+        world = World(
+            note_edges(robot, scene.setup.terrain, scene.setup.shapes),
+            scene.setup,
+            State(q, v),
+            blocks,
+        )
     except ShapeError as cause:
         raise HumanoidDynamicsError(f"scene {scene.name!r}: {cause}") from cause
     if scene.driving is not None:
@@ -175,7 +193,12 @@ def _close(scene: Scene, blocks: list[ConstraintBlock]) -> tuple[Vector, Vector]
     return q, v
 
 
-def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: Callable[[float], None] | None = None) -> Summary:
+def run_scene(
+    scene: Scene,
+    world: World,
+    seconds: float | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> Summary:
     """Run a scene.
 
     Args:
@@ -206,7 +229,9 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
             if watch is not None:
                 watch(world.t)
     summary.look(world)
-    summary.missed = [f"{moment.label} at {moment.at:g} s" for moment in pending] + [f"{watch.cut} leaves" for watch in watches]
+    summary.missed = [f"{moment.label} at {moment.at:g} s" for moment in pending] + [
+        f"{watch.cut} leaves" for watch in watches
+    ]
     summary.pace = (perf_counter() - began) / max(summary.steps - late, 1)
     return summary
 
@@ -231,7 +256,11 @@ def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summar
         watches: Conditions that have not come true; those that do are taken away.
         summary: Told what happens.
     """
-    tau = None if scene.driver is None or world.t > scene.seconds else scene.driver.torque(world.t, world.q, world.v)
+    tau = (
+        None
+        if scene.driver is None or world.t > scene.seconds
+        else scene.driver.torque(world.t, world.q, world.v)
+    )
     left = scene.dt
     while watches:
         event = find_event(world, watches, left, tau)
@@ -240,7 +269,9 @@ def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summar
         when, watch = event
         summary.enter(world.step(when, tau))
         watches.remove(watch)
-        let_happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
+        let_happen(
+            scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary
+        )
         left -= when
     if left > SHORTEST_STEP:
         summary.enter(world.step(left, tau))
@@ -256,10 +287,15 @@ def let_happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> 
         summary: Told what happens.
     """
     scene.push_into(world, moment)
-    events = [*moment.events, *(Connect(place_here(world.robot, world.q, loop)) for loop in moment.grasps)]
+    events = [
+        *moment.events,
+        *(Connect(place_here(world.robot, world.q, loop)) for loop in moment.grasps),
+    ]
     if not events:
         return
     v, energy = world.v.copy(), world.books.energy
     world.apply(events)
     jump = float(np.abs(world.v - v).max(initial=0.0))
-    summary.phases.append(Phase(world.t, moment.label, world.count_freedoms(), world.books.energy - energy, jump))
+    summary.phases.append(
+        Phase(world.t, moment.label, world.count_freedoms(), world.books.energy - energy, jump)
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scene: who is where, what holds what together, and what happens when."""
 
 from __future__ import annotations
@@ -130,6 +131,12 @@ class Scene:
             moment: The moment.
         """
         for push in moment.pushes:
-            world.push(push.link, push.force.tolist(), push.duration, moment=push.moment.tolist(), point=push.point.tolist())
+            world.push(
+                push.link,
+                push.force.tolist(),
+                push.duration,
+                moment=push.moment.tolist(),
+                point=push.point.tolist(),
+            )
         if moment.heading is not None and isinstance(world.pilot, SnakePilot):
             world.pilot.heading = moment.heading

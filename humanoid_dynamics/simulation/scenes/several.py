@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several figures and objects as one tree."""
 
 from __future__ import annotations
@@ -36,15 +37,25 @@ def join_figures(figures: Mapping[str, Figure]) -> Figure:
         for name, figure in figures.items()
         for point in figure.points
     )
-    shapes = tuple(replace(shape, link=f"{name}/{shape.link}") for name, figure in figures.items() for shape in figure.shapes)
+    shapes = tuple(
+        replace(shape, link=f"{name}/{shape.link}")
+        for name, figure in figures.items()
+        for shape in figure.shapes
+    )
     q = np.concatenate([figure.q for figure in figures.values()])
     v = np.concatenate([figure.v for figure in figures.values()])
-    passive = tuple(f"{name}/{motor}" for name, figure in figures.items() for motor in figure.passive)
+    passive = tuple(
+        f"{name}/{motor}" for name, figure in figures.items() for motor in figure.passive
+    )
     drives = [(figure.drive, figure.robot.nv) for figure in figures.values()]
     if not any(drive for drive, _ in drives):
         return Figure(robot, q, v, points, None, passive, shapes)
     kp, kd = (
-        read_only(np.concatenate([np.zeros(nv) if drive is None else getattr(drive, gain) for drive, nv in drives]))
+        read_only(
+            np.concatenate(
+                [np.zeros(nv) if drive is None else getattr(drive, gain) for drive, nv in drives]
+            )
+        )
         for gain in ("kp", "kd")
     )
     return Figure(robot, q, v, points, Drive(kp, kd, read_only(q)), passive, shapes)

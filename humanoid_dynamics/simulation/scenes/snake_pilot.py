@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snake that drives itself through a world: torques at every step, side forces of its wheels on record."""
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class SnakePilot:
         self._world, self._robot = world, world.robot
         self._period = driving.gait.period
         self._heads: deque[tuple[float, float]] = deque()  # of the last period
-        self._driver = SnakeDriver(world.robot, driving.gait, friction=driving.friction, turn_rate=driving.turn_rate)
+        self._driver = SnakeDriver(
+            world.robot, driving.gait, friction=driving.friction, turn_rate=driving.turn_rate
+        )
         self._bounds = driving.friction * STANDARD_GRAVITY * find_snake(world.robot).model.masses
         labels = list(world.mechanism.constraints.labels)
         self._rows = [labels.index(f"{wheel.name}.lateral") for wheel in world.robot.wheels]
@@ -86,7 +89,11 @@ class SnakePilot:
         return {
             "heading": self.heading,
             "aim": self._drive.aim,
-            "head": float(np.angle(np.mean(np.exp(1j * np.array([angle for _, angle in self._heads]))))) if self._heads else None,
+            "head": float(
+                np.angle(np.mean(np.exp(1j * np.array([angle for _, angle in self._heads]))))
+            )
+            if self._heads
+            else None,
             "side_force": self.worst_force,
             "slip_margin": self.worst_margin,
             "statuses": dict(self.statuses),
@@ -94,7 +101,11 @@ class SnakePilot:
 
     def side_forces(self) -> Vector:
         """Return (n,) mean force on each wheel along its axle in the last step [N]."""
-        return self._world.lam[self._rows] if self._world.robot is self._robot else np.zeros(len(self._rows))
+        return (
+            self._world.lam[self._rows]
+            if self._world.robot is self._robot
+            else np.zeros(len(self._rows))
+        )
 
     def slip_margins(self) -> Vector:
         """Return (n,) what each wheel had left before slipping in the last step [N]."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Terrain of a scene file: planes, boxes and steps."""
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shape
         "steps": ("count", "rise", "run", "width", "start", "friction"),
     }[kind]
     table = reader.table({} if values is None else values, key, known)
-    numbers = {name: reader.number(value, f"{key}.{name}") for name, value in table.items() if name not in {"size", "xyz", "rpy"}}
+    numbers = {
+        name: reader.number(value, f"{key}.{name}")
+        for name, value in table.items()
+        if name not in {"size", "xyz", "rpy"}
+    }
     vectors = {
         name: reader.vector(value, f"{key}.{name}", low=1e-6 if name == "size" else -np.inf)
         for name, value in table.items()
@@ -53,6 +58,12 @@ def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shape
         size, xyz = vectors.pop("size", None), vectors.pop("xyz", None)
         if size is None or xyz is None:
             raise reader.refuse(key, "a box needs size and xyz")
-        return (build_box(size, xyz, rpy=vectors.get("rpy", (0.0, 0.0, 0.0)), name=f"box{index}", **numbers),)
+        return (
+            build_box(
+                size, xyz, rpy=vectors.get("rpy", (0.0, 0.0, 0.0)), name=f"box{index}", **numbers
+            ),
+        )
     except HumanoidDynamicsError as cause:
-        raise cause if isinstance(cause, DescriptionError) else reader.refuse(key, str(cause)) from cause
+        raise (
+            cause if isinstance(cause, DescriptionError) else reader.refuse(key, str(cause))
+        ) from cause

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditions that end a connection while a scene runs, and when exactly they do."""
 
 from __future__ import annotations
@@ -45,13 +46,18 @@ def measure_watch(world: World, watch: Watch) -> float:
     """
     data = world.robot.data()
     pin.forwardKinematics(world.robot.model, data, world.q)
-    point, plate = attach(world.robot, watch.link, pin.SE3(np.eye(3), watch.p_L)), attach(world.robot, watch.plate, watch.X_LP)
+    point, plate = (
+        attach(world.robot, watch.link, pin.SE3(np.eye(3), watch.p_L)),
+        attach(world.robot, watch.plate, watch.X_LP),
+    )
     X_WP = data.oMi[plate.joint] * plate.X_JF
     p_P = X_WP.actInv((data.oMi[point.joint] * point.X_JF).translation)
     return float((np.abs(p_P[:2]) - watch.half).max())
 
 
-def find_event(world: World, watches: Sequence[Watch], dt: float, tau: Vector | None) -> tuple[float, Watch] | None:
+def find_event(
+    world: World, watches: Sequence[Watch], dt: float, tau: Vector | None
+) -> tuple[float, Watch] | None:
     """Return when in the next step the first of some conditions comes true, and which; the world is left as it was.
 
     Args:

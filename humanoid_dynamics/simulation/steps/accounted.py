@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a tree of bodies is, and the books of energy and momentum of what moves it."""
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching, merge_touching
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
-from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Q_END, RESIDUAL, SPIN, V_END, Z_END, Z_FREE
+from humanoid_dynamics.simulation.steps.rows import (
+    AUDIT,
+    MASS,
+    PUSH,
+    Q_END,
+    RESIDUAL,
+    SPIN,
+    V_END,
+    Z_END,
+    Z_FREE,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 
@@ -42,18 +53,31 @@ class AccountedTree:
             state: Where it is.
             audit: Whether the books are kept.
         """
-        self.mechanism, self.robot, self.engine, self.audit = mechanism, mechanism.robot, engine, audit
+        self.mechanism, self.robot, self.engine, self.audit = (
+            mechanism,
+            mechanism.robot,
+            engine,
+            audit,
+        )
         self.q, self.v = np.array(state.q), np.array(state.v)
         self._lam: Vector | None = np.zeros(mechanism.constraints.size)
         self.span = self.length = 1.0
         self.parts_touched: list[Touching] | None = None
-        self._giving: tuple[int, Indices] = (-1, np.zeros(0, dtype=np.intp))  # of which constraints it is known which rows give momentum
+        self._giving: tuple[int, Indices] = (
+            -1,
+            np.zeros(0, dtype=np.intp),
+        )  # of which constraints it is known which rows give momentum
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
-        self._ends = engine.tables.configurations[Q_END], self._dofs[V_END]  # of a step that is taken in one go
+        self._ends = (
+            engine.tables.configurations[Q_END],
+            self._dofs[V_END],
+        )  # of a step that is taken in one go
         self.quality = self._numbers[RESIDUAL : SPIN + 1]
         self._numbers[AUDIT] = audit
-        self._borne: tuple[Vector, Vector] | None = None  # of a part of a step: what nobody gave, and how velocities jumped after it
+        self._borne: tuple[Vector, Vector] | None = (
+            None  # of a part of a step: what nobody gave, and how velocities jumped after it
+        )
         self.books = Books(self.measure_energy())
 
     @property
@@ -81,7 +105,9 @@ class AccountedTree:
         """Keep what touched in a part of a step, or in an impact, for the forces of the whole step."""
         touching = self.touching
         if self.parts_touched is not None and len(touching.point):
-            self.parts_touched.append(touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy()))
+            self.parts_touched.append(
+                touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy())
+            )
 
     def measure_energy(self) -> float:
         """Return the energy now [J]."""
@@ -129,7 +155,9 @@ class AccountedTree:
         self.books.give(engine.outside.sum_contacts(self.touching))
         self._give(dt * dofs[PUSH] + self.find_given(impulses))
         if engine.outside.carries:
-            nobodys = engine.terms.force(dofs[Z_END] - dofs[Z_FREE]) - self._spread_contacts() - loops
+            nobodys = (
+                engine.terms.force(dofs[Z_END] - dofs[Z_FREE]) - self._spread_contacts() - loops
+            )
             self._borne = nobodys, np.zeros(len(self.v))
 
     def give_impact(self, before: Vector, after: Vector, v_after: Vector) -> None:
@@ -142,7 +170,9 @@ class AccountedTree:
         """
         if not self.weighs:
             return
-        impulses = self._find_loops(after - before) if self.mechanism.constraints.size else np.zeros(0)
+        impulses = (
+            self._find_loops(after - before) if self.mechanism.constraints.size else np.zeros(0)
+        )
         self.books.give(self.engine.outside.sum_contacts(self.touching))
         self.give_jump(after - before, impulses, self._spread_contacts(), v_after - self.v)
 
@@ -178,7 +208,9 @@ class AccountedTree:
             return
         change, places = -engine.measure_motion(self.q, v), engine.measure_motion(self.q, self.v)
         change += places
-        given = engine.outside.sum_generalized(impulses[giving].dot(mechanism.J[giving]), mechanism.kinematics.data)
+        given = engine.outside.sum_generalized(
+            impulses[giving].dot(mechanism.J[giving]), mechanism.kinematics.data
+        )
         self.books.lose(change[:6] - given, places[6:])
 
     def find_given(self, impulses: Vector) -> Vector:
@@ -193,7 +225,11 @@ class AccountedTree:
         if self._giving[0] != constraints.generation:
             self._giving = constraints.generation, self._find_giving()
         giving = self._giving[1]
-        return impulses[giving].dot(self.engine.terms.rows[giving]) if len(giving) else np.zeros(len(self.v))
+        return (
+            impulses[giving].dot(self.engine.terms.rows[giving])
+            if len(giving)
+            else np.zeros(len(self.v))
+        )
 
     def _find_giving(self) -> Indices:
         """Return which bilateral rows may give momentum: all but those of loops within a tree."""
@@ -202,7 +238,11 @@ class AccountedTree:
             if block.inert:
                 continue
             within = isinstance(block, LoopBlock) and 0 not in {block.A.joint, block.B.joint}
-            roots = {supports[end.joint][1] for end in (block.A, block.B)} if isinstance(block, LoopBlock) and within else {0, 1}
+            roots = (
+                {supports[end.joint][1] for end in (block.A, block.B)}
+                if isinstance(block, LoopBlock) and within
+                else {0, 1}
+            )
             if len(roots) > 1:
                 giving.append(np.arange(first, first + len(block.labels)))
             first += len(block.labels)
@@ -216,14 +256,18 @@ class AccountedTree:
         """
         terms = self.engine.terms
         contacts = self._spread_contacts()
-        return terms.multipliers(terms.Q.T.dot(change - terms.whiten(contacts) if contacts.any() else change))
+        return terms.multipliers(
+            terms.Q.T.dot(change - terms.whiten(contacts) if contacts.any() else change)
+        )
 
     def _spread_contacts(self) -> Vector:
         """Return (nv,) generalized impulse of contacts and limits."""
         touching, engine = self.touching, self.engine
         if touching.answer is None or not len(touching.answer.p):
             return np.zeros(len(self.v))
-        return engine.outside.spread_contacts(touching, engine.terms.data.J.reshape(6, -1, order="F"))
+        return engine.outside.spread_contacts(
+            touching, engine.terms.data.J.reshape(6, -1, order="F")
+        )
 
     def _give(self, impulse: Vector) -> None:
         """Enter a generalized impulse on trees that fly."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poses, Jacobian, inertia and bias of a tree in one sweep out and one in, all seen from the origin of the world.
 
 What numba compiles in place of Pinocchio's calls, which sweep over the tree once for each of these; tables and their columns are those of
@@ -13,7 +14,18 @@ import numpy as np
 
 from humanoid_dynamics.simulation.steps.body_table import Body, BodyTable
 from humanoid_dynamics.simulation.steps.joint_kernel import place_bodies
-from humanoid_dynamics.simulation.steps.joint_kinds import ABOVE, B_AXIS, B_C, B_I, B_MASS, DOFS, FIRST_V, FREE, KIND, SLIDER
+from humanoid_dynamics.simulation.steps.joint_kinds import (
+    ABOVE,
+    B_AXIS,
+    B_C,
+    B_I,
+    B_MASS,
+    DOFS,
+    FIRST_V,
+    FREE,
+    KIND,
+    SLIDER,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 # columns of the table of sweeps
@@ -51,7 +63,11 @@ def write_axes_of_joint(joints: Indices, bodies: Matrix, poses: Matrix, i: int, 
             JT[k + d, 0], JT[k + d, 1], JT[k + d, 2] = x, y, z
             JT[k + d, 3], JT[k + d, 4], JT[k + d, 5] = 0.0, 0.0, 0.0
         else:
-            JT[k + d, 0], JT[k + d, 1], JT[k + d, 2] = p_y * z - p_z * y, p_z * x - p_x * z, p_x * y - p_y * x
+            JT[k + d, 0], JT[k + d, 1], JT[k + d, 2] = (
+                p_y * z - p_z * y,
+                p_z * x - p_x * z,
+                p_x * y - p_y * x,
+            )
             JT[k + d, 3], JT[k + d, 4], JT[k + d, 5] = x, y, z
 
 
@@ -96,7 +112,14 @@ def weigh_body(bodies: Matrix, poses: Matrix, i: int, sweep: Matrix) -> None:
         sweep: Table of sweeps.
     """
     m, c_x, c_y, c_z = bodies[i, B_MASS], bodies[i, B_C], bodies[i, B_C + 1], bodies[i, B_C + 2]
-    r_0, r_1, r_2, r_3, r_4, r_5 = poses[i, 0], poses[i, 1], poses[i, 2], poses[i, 3], poses[i, 4], poses[i, 5]
+    r_0, r_1, r_2, r_3, r_4, r_5 = (
+        poses[i, 0],
+        poses[i, 1],
+        poses[i, 2],
+        poses[i, 3],
+        poses[i, 4],
+        poses[i, 5],
+    )
     r_6, r_7, r_8 = poses[i, 6], poses[i, 7], poses[i, 8]
     x = r_0 * c_x + r_3 * c_y + r_6 * c_z + poses[i, 9]
     y = r_1 * c_x + r_4 * c_y + r_7 * c_z + poses[i, 10]
@@ -104,9 +127,21 @@ def weigh_body(bodies: Matrix, poses: Matrix, i: int, sweep: Matrix) -> None:
     xx, xy, yy = bodies[i, B_I], bodies[i, B_I + 1], bodies[i, B_I + 2]
     xz, yz, zz = bodies[i, B_I + 3], bodies[i, B_I + 4], bodies[i, B_I + 5]
     # rows of R I
-    a_0, a_1, a_2 = r_0 * xx + r_3 * xy + r_6 * xz, r_0 * xy + r_3 * yy + r_6 * yz, r_0 * xz + r_3 * yz + r_6 * zz
-    b_0, b_1, b_2 = r_1 * xx + r_4 * xy + r_7 * xz, r_1 * xy + r_4 * yy + r_7 * yz, r_1 * xz + r_4 * yz + r_7 * zz
-    c_0, c_1, c_2 = r_2 * xx + r_5 * xy + r_8 * xz, r_2 * xy + r_5 * yy + r_8 * yz, r_2 * xz + r_5 * yz + r_8 * zz
+    a_0, a_1, a_2 = (
+        r_0 * xx + r_3 * xy + r_6 * xz,
+        r_0 * xy + r_3 * yy + r_6 * yz,
+        r_0 * xz + r_3 * yz + r_6 * zz,
+    )
+    b_0, b_1, b_2 = (
+        r_1 * xx + r_4 * xy + r_7 * xz,
+        r_1 * xy + r_4 * yy + r_7 * yz,
+        r_1 * xz + r_4 * yz + r_7 * zz,
+    )
+    c_0, c_1, c_2 = (
+        r_2 * xx + r_5 * xy + r_8 * xz,
+        r_2 * xy + r_5 * yy + r_8 * yz,
+        r_2 * xz + r_5 * yz + r_8 * zz,
+    )
     sweep[i, 18], sweep[i, 19], sweep[i, 20], sweep[i, 21] = m, m * x, m * y, m * z
     sweep[i, 22] = a_0 * r_0 + a_1 * r_3 + a_2 * r_6 + m * (y * y + z * z)
     sweep[i, 23] = a_0 * r_1 + a_1 * r_4 + a_2 * r_7 - m * x * y
@@ -126,7 +161,14 @@ def apply_inertia(sweep: Matrix, i: int, twist: tuple[float, ...]) -> tuple[floa
     """
     a, b, c, x, y, z = twist
     m, h_x, h_y, h_z = sweep[i, 18], sweep[i, 19], sweep[i, 20], sweep[i, 21]
-    xx, xy, yy, xz, yz, zz = sweep[i, 22], sweep[i, 23], sweep[i, 24], sweep[i, 25], sweep[i, 26], sweep[i, 27]
+    xx, xy, yy, xz, yz, zz = (
+        sweep[i, 22],
+        sweep[i, 23],
+        sweep[i, 24],
+        sweep[i, 25],
+        sweep[i, 26],
+        sweep[i, 27],
+    )
     return (
         m * a + y * h_z - z * h_y,
         m * b + z * h_x - x * h_z,
@@ -156,7 +198,9 @@ def force_body(sweep: Matrix, i: int) -> None:
     sweep[i, 17] = f_5 + X * y - Y * x + A * b - B * a
 
 
-def gather_bodies(joints: Indices, chains: Indices, JT: Matrix, sweep: Matrix, out: tuple[Matrix, Vector]) -> None:
+def gather_bodies(
+    joints: Indices, chains: Indices, JT: Matrix, sweep: Matrix, out: tuple[Matrix, Vector]
+) -> None:
     """Write inertia and bias, from the bodies that carry nothing to the first.
 
     Args:
@@ -176,13 +220,25 @@ def gather_bodies(joints: Indices, chains: Indices, JT: Matrix, sweep: Matrix, o
             a, b, c, x, y, z = apply_inertia(sweep, i, (a, b, c, x, y, z))
             for r in range(1, chains[k, 0], 2):
                 for j in range(chains[k, r], chains[k, r + 1]):
-                    M[k, j] = a * JT[j, 0] + b * JT[j, 1] + c * JT[j, 2] + x * JT[j, 3] + y * JT[j, 4] + z * JT[j, 5]
+                    M[k, j] = (
+                        a * JT[j, 0]
+                        + b * JT[j, 1]
+                        + c * JT[j, 2]
+                        + x * JT[j, 3]
+                        + y * JT[j, 4]
+                        + z * JT[j, 5]
+                    )
         if above > 0:
             for n in range(FORCE, COLUMNS):
                 sweep[above, n] += sweep[i, n]
 
 
-def sweep_bodies(table: Body, state: tuple[Vector, Vector], places: tuple[Matrix, Matrix], out: tuple[Matrix, Vector]) -> None:
+def sweep_bodies(
+    table: Body,
+    state: tuple[Vector, Vector],
+    places: tuple[Matrix, Matrix],
+    out: tuple[Matrix, Vector],
+) -> None:
     """Compute poses, Jacobian, inertia and bias of a tree.
 
     Args:
@@ -211,4 +267,12 @@ def sweep_bodies(table: Body, state: tuple[Vector, Vector], places: tuple[Matrix
         out[0][k, k] += body.rotors[k]
 
 
-PARTS = (write_axes_of_joint, move_body, weigh_body, apply_inertia, force_body, gather_bodies, sweep_bodies)
+PARTS = (
+    write_axes_of_joint,
+    move_body,
+    weigh_body,
+    apply_inertia,
+    force_body,
+    gather_bodies,
+    sweep_bodies,
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tree as compiled sweeps read it: kinds of joints, bodies, and the chains of coordinates that carry one another."""
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ KINDS = MappingProxyType(
 )
 
 
-Body: TypeAlias = tuple[Indices, Matrix, Indices, Vector, Vector]  # a plain tuple costs less to hand to a compiled function
+Body: TypeAlias = tuple[
+    Indices, Matrix, Indices, Vector, Vector
+]  # a plain tuple costs less to hand to a compiled function
 
 
 class BodyTable(NamedTuple):
@@ -71,7 +74,11 @@ def take_body(shelf: Any, k: int) -> Body:
         shelf: The shelf.
         k: Where they begin.
     """
-    joints, bodies, chains = take_table(shelf, k), take_matrix(shelf, k + 1), take_table(shelf, k + 2)
+    joints, bodies, chains = (
+        take_table(shelf, k),
+        take_matrix(shelf, k + 1),
+        take_table(shelf, k + 2),
+    )
     return joints, bodies, chains, take_vector(shelf, k + 3), take_vector(shelf, k + 4)
 
 
@@ -85,17 +92,28 @@ def list_bodies(model: pin.Model, parents: Indices) -> BodyTable | None:
     kinds = [model.joints[k].shortname() for k in range(1, model.njoints)]
     if not KINDS.keys() >= set(kinds):
         return None
-    joints, bodies = np.zeros((model.njoints, JOINT_COLUMNS), dtype=np.intp), np.zeros((model.njoints, BODY_COLUMNS))
+    joints, bodies = (
+        np.zeros((model.njoints, JOINT_COLUMNS), dtype=np.intp),
+        np.zeros((model.njoints, BODY_COLUMNS)),
+    )
     data = model.createData()
     pin.computeJointJacobians(model, data, pin.neutral(model))
     for k, kind in enumerate(kinds, start=1):
         joint, placement = model.joints[k], model.jointPlacements[k]
         plain = KINDS[kind] < TILTED and np.array_equal(placement.rotation, np.eye(3))
         joints[k] = KINDS[kind], model.parents[k], joint.idx_q, joint.idx_v, joint.nv, plain
-        S = pin.getJointJacobian(model, data, k, pin.LOCAL).reshape(6, -1)[:, joint.idx_v : joint.idx_v + joint.nv]
+        S = pin.getJointJacobian(model, data, k, pin.LOCAL).reshape(6, -1)[
+            :, joint.idx_v : joint.idx_v + joint.nv
+        ]
         bodies[k] = _describe_body(placement, S, model.inertias[k])
     bodies[:, B_FLIES] = find_flying(model)
-    return BodyTable(joints, bodies, list_chains(parents), np.array(model.gravity.linear), np.array(model.armature))
+    return BodyTable(
+        joints,
+        bodies,
+        list_chains(parents),
+        np.array(model.gravity.linear),
+        np.array(model.armature),
+    )
 
 
 def find_flying(model: pin.Model) -> Vector:
@@ -107,7 +125,9 @@ def find_flying(model: pin.Model) -> Vector:
     flies: Vector = np.zeros(model.njoints)
     for k in range(1, model.njoints):
         above = int(model.parents[k])
-        flies[k] = flies[above] if above else float(model.joints[k].shortname() == "JointModelFreeFlyer")
+        flies[k] = (
+            flies[above] if above else float(model.joints[k].shortname() == "JointModelFreeFlyer")
+        )
     return flies
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The equation of motion factored along the branches of the tree by compiled kernels, in place of the dense factor of ``terms.py``."""
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ class BranchTerms(Terms):
         body: The tree as compiled sweeps read it; None where Pinocchio has to sweep.
     """
 
-    def __init__(self, kinematics: Kinematics, constraints: ConstraintSet, tree: tuple[Indices, Indices], kernels: StepKernels) -> None:
+    def __init__(
+        self,
+        kinematics: Kinematics,
+        constraints: ConstraintSet,
+        tree: tuple[Indices, Indices],
+        kernels: StepKernels,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -44,7 +51,11 @@ class BranchTerms(Terms):
         self._joints, self._tree, self._views = joints, (self.L, parents), (self.poses, self.JT)
         self._table = LoopTable(constraints, joints)
         body = list_bodies(self.model, parents) if self._placements.shared else None
-        self.body: Body | None = None if body is None else (body.joints, body.bodies, body.chains, body.gravity, body.rotors)
+        self.body: Body | None = (
+            None
+            if body is None
+            else (body.joints, body.bodies, body.chains, body.gravity, body.rotors)
+        )
 
     def place(self, q: Vector, v: Vector | None = None) -> None:
         """Compute poses, Jacobians, inertia and bias.
@@ -56,7 +67,9 @@ class BranchTerms(Terms):
         if self.body is None or v is None:
             super().place(q, v)
         else:
-            self._kernels.sweep_bodies(self.body, (q, v), (self.poses, self.JT), (self.lower, self.h))
+            self._kernels.sweep_bodies(
+                self.body, (q, v), (self.poses, self.JT), (self.lower, self.h)
+            )
 
     def factor(self, extra: Vector | None = None) -> None:
         """Factor the inertia.
@@ -64,7 +77,11 @@ class BranchTerms(Terms):
         Args:
             extra: (nv,) what implicit joint forces add to its diagonal.
         """
-        self.ok = bool(self._kernels.factor(self.lower, self._none if extra is None else extra, self.parents, self.L))
+        self.ok = bool(
+            self._kernels.factor(
+                self.lower, self._none if extra is None else extra, self.parents, self.L
+            )
+        )
 
     def hold_placed(self, q: Vector) -> None:
         """Take the bilateral rows into the basis Q where inertia was evaluated last.
@@ -82,7 +99,9 @@ class BranchTerms(Terms):
         table, self._scale = self._read_table(), np.array(self.constraints.scale)
         self.rows = table.rows
         if table.compiled:
-            rank = self._kernels.hold_loops(table.loops, self._views, self._tree, (table.rows, self._scale), table.found)
+            rank = self._kernels.hold_loops(
+                table.loops, self._views, self._tree, (table.rows, self._scale), table.found
+            )
         else:
             table.rows[:] = self.constraints.jacobian(self.kinematics)
             rank = self._kernels.hold_rows(table.rows, self._scale, self._tree, table.found)
@@ -95,14 +114,24 @@ class BranchTerms(Terms):
         Args:
             ties: The ties.
         """
-        self.rows, self._scale, self._R, self._order, self.Q = ties.rows, ties.scale, ties.R, ties.order, ties.basis.T
+        self.rows, self._scale, self._R, self._order, self.Q = (
+            ties.rows,
+            ties.scale,
+            ties.R,
+            ties.order,
+            ties.basis.T,
+        )
 
     def find_error(self) -> tuple[Vector, float]:
         """Return (k,) the position error of the bilateral rows, where the poses are, and the largest of it, scaled [m]."""
         table = self._read_table()
         if not table.compiled:
             return super().find_error()
-        return table.phi, float(self._kernels.find_errors(table.loops, self.poses, (self.constraints.scale, table.rows), table.phi))
+        return table.phi, float(
+            self._kernels.find_errors(
+                table.loops, self.poses, (self.constraints.scale, table.rows), table.phi
+            )
+        )
 
     def _read_table(self) -> LoopTable:
         """Return the table of the bilateral rows there are now."""

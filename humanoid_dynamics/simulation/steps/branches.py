@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inertia factored along the branches of the tree: M = L^T L, where L has an entry only where one coordinate carries another.
 
 A row of a contact or a joint is zero but on one chain from a body to the root, and so is what the factor makes of it: nothing else is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine of a world: tables, contacts and terms of one tree, with arrays or compiled."""
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.compiling import choose_compiler
 
 
-def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points: Sequence[TouchPoint]) -> Engine:
+def build_engine(
+    mechanism: Mechanism, joints: JointForces, setup: Setup, points: Sequence[TouchPoint]
+) -> Engine:
     """Return the engine of a tree.
 
     Args:
@@ -51,8 +54,20 @@ def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points
     tables = Tables(robot, table, terrain, movers, limits)
     if not choose_compiler(setup.compiled, "a compiled world"):
         contacts = CalmContacts(table, terrain, movers, limits, tables, law=setup.contact)
-        return CalmEngine(Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables)
+        return CalmEngine(
+            Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables
+        )
     kernels = compile_step()
-    compiled = CompiledContacts(table, terrain, movers, limits, tables, law=setup.contact, solver=CompiledCones(kernels.solve_cones))
-    terms = BranchTerms(mechanism.kinematics, mechanism.constraints, (tables.joints, tables.parents), kernels)
+    compiled = CompiledContacts(
+        table,
+        terrain,
+        movers,
+        limits,
+        tables,
+        law=setup.contact,
+        solver=CompiledCones(kernels.solve_cones),
+    )
+    terms = BranchTerms(
+        mechanism.kinematics, mechanism.constraints, (tables.joints, tables.parents), kernels
+    )
     return CompiledEngine(terms, compiled, joints, tables, kernels)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The phases of a step with arrays, and a whole step in one go as long as all that touches goes on to stand on level ground."""
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class CalmEngine(Engine):
 
     contacts: CalmContacts
 
-    def __init__(self, terms: Terms, contacts: CalmContacts, joints: JointForces, tables: Tables) -> None:
+    def __init__(
+        self, terms: Terms, contacts: CalmContacts, joints: JointForces, tables: Tables
+    ) -> None:
         """Prepare.
 
         Args:
@@ -52,7 +55,9 @@ class CalmEngine(Engine):
             tables: Tables of the step.
         """
         super().__init__(terms, contacts, joints, tables)
-        self._uncut = np.zeros(len(self._rows[CUT])).tobytes()  # what no drive at its limit looks like, which is quickly compared
+        self._uncut = np.zeros(
+            len(self._rows[CUT])
+        ).tobytes()  # what no drive at its limit looks like, which is quickly compared
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
         """Take a calm step, with its energy in the books, or leave all as it was.
@@ -67,13 +72,22 @@ class CalmEngine(Engine):
         """
         (q, v), rows, numbers, terms = state, self._rows, self._numbers, self.terms
         fast = numbers[FASTEST]
-        if fast > TURNING or len(terms.constraints) or stops_within(numbers[STOPS], dt) or rows[CUT].tobytes() != self._uncut:
+        if (
+            fast > TURNING
+            or len(terms.constraints)
+            or stops_within(numbers[STOPS], dt)
+            or rows[CUT].tobytes() != self._uncut
+        ):
             return UNDONE
         self.set_step(dt, v, all_slow=False)
         q_M = pin.integrate(terms.model, q, self._half_dt * v)
         points = self.contacts.may_stand(q_M, v, dt)
         force = None if points is None else self._coast(q_M, v)
-        if points is None or force is None or not self.contacts.stand(points, terms, v, force, self._dt):
+        if (
+            points is None
+            or force is None
+            or not self.contacts.stand(points, terms, v, force, self._dt)
+        ):
             return UNDONE
         points.write_end(rows[Z_END])
         if self.outside.carries:

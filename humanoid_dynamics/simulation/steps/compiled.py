@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of a step in the form they run: compiled where numba is installed and nobody wants otherwise."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The phases of a step by compiled kernels, on the same tables as ``engine.py``."""
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ class CompiledEngine(Engine):
     terms: BranchTerms
     contacts: CompiledContacts
 
-    def __init__(self, terms: BranchTerms, contacts: CompiledContacts, joints: JointForces, tables: Tables, kernels: StepKernels) -> None:
+    def __init__(
+        self,
+        terms: BranchTerms,
+        contacts: CompiledContacts,
+        joints: JointForces,
+        tables: Tables,
+        kernels: StepKernels,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -55,9 +63,14 @@ class CompiledEngine(Engine):
         self.tied = len(ties.rows) > 0
         self._leaps = self._simple and ties.alone and not (self.tied and self.outside.carries)
         held = (ties.rows, ties.scale, ties.R, ties.order)
-        body, equation = terms.body or (), (terms.lower, terms.h, terms.poses, self.tables.configurations)
+        body, equation = (
+            terms.body or (),
+            (terms.lower, terms.h, terms.poses, self.tables.configurations),
+        )
         self._shelved = (*self._bench._replace(Q=ties.basis), *body, *equation, *held)
-        self._shelf = put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
+        self._shelf = (
+            put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
+        )
 
     def measure_ties(self, q: Vector) -> float:
         """Return the largest position error of the bilateral rows with which a step was taken in one go [m].
@@ -73,7 +86,10 @@ class CompiledEngine(Engine):
         if drive is None:
             return True
         self.tables.configurations[Q_HELD] = drive.q_ref
-        alone = np.array([joint.nv == 1 for joint in list(self.terms.model.joints)[1:] for _ in range(joint.nv)], dtype=bool)
+        alone = np.array(
+            [joint.nv == 1 for joint in list(self.terms.model.joints)[1:] for _ in range(joint.nv)],
+            dtype=bool,
+        )
         return not (drive.kp + drive.kd)[~alone].any()
 
     def warm_up(self) -> None:
@@ -101,7 +117,7 @@ class CompiledEngine(Engine):
             self._tie()
         if not self._leaps:
             return UNDONE
-        if self.outside.carries:
+        if self.outside.carries:  # noqa: SIM108
             came = self._leap_carried(dt, state, books)
         else:
             came = self._kernels.take_step(self._shelf, books.account, *state, dt)
@@ -131,7 +147,11 @@ class CompiledEngine(Engine):
             v: (nv,) velocity.
         """
         body = self.terms.body
-        return super().measure_energy(q, v) if body is None else float(self._kernels.measure_energy(body, q, v))
+        return (
+            super().measure_energy(q, v)
+            if body is None
+            else float(self._kernels.measure_energy(body, q, v))
+        )
 
     def measure_motion(self, q: Vector, v: Vector) -> Vector:
         """Return (9,) momentum of all bodies, linear and angular about the origin of the world, and mass times centre of mass.
@@ -149,7 +169,11 @@ class CompiledEngine(Engine):
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
         terms = self.terms
-        terms.ok = bool(self._kernels.evaluate(terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers))
+        terms.ok = bool(
+            self._kernels.evaluate(
+                terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers
+            )
+        )
         if terms.ok and len(terms.constraints):
             terms.hold_placed(self._q_M)
         return terms.ok
@@ -175,7 +199,9 @@ class CompiledEngine(Engine):
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""
-        self._kernels.arrive(self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers)
+        self._kernels.arrive(
+            self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers
+        )
 
     def commit(self) -> None:
         """Remember what touched."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step computes, phase by phase, on the tables of ``tables.py``: with arrays here, by compiled kernels in ``compiled_engine.py``."""
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ import pinocchio as pin
 
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_rotors
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
-from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, LONG, NEAR, slowest_impact
+from humanoid_dynamics.simulation.contacts.thresholds import (
+    FASTEST_APPROACH,
+    LONG,
+    NEAR,
+    slowest_impact,
+)
 from humanoid_dynamics.simulation.steps.joint_forces import Drive, JointForces
 from humanoid_dynamics.simulation.steps.outside import Outside
 from humanoid_dynamics.simulation.steps.rows import (
@@ -58,7 +64,9 @@ class Engine:
 
     tied = False
 
-    def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
+    def __init__(
+        self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables
+    ) -> None:
         """Prepare.
 
         Args:
@@ -69,15 +77,26 @@ class Engine:
         """
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
         self._q_M: Vector = tables.configurations[Q_MIDDLE]
-        self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
+        self._rows: list[Vector] = list(
+            tables.dofs
+        )  # to take a row out of a table costs as much as to add two
         self._forces: Matrix = tables.dofs[MOTOR : LOST + 1]
         self._works: Vector = tables.numbers[W_MOTORS : W_LOSSES + 1]
-        self._numbers = cast("memoryview[float]", tables.numbers.data)  # for those who read and write them one by one
+        self._numbers = cast(
+            "memoryview[float]", tables.numbers.data
+        )  # for those who read and write them one by one
         self._sizes: Vector = np.zeros(terms.model.nv)
-        self.columns: tuple[int, ...] = ()  # where velocities begin that are seen along standing axes in this step
+        self.columns: tuple[
+            int, ...
+        ] = ()  # where velocities begin that are seen along standing axes in this step
         self._step = 0.0
-        self._dt = self._half_dt = self._per_dt = read_only(0.0)  # as arrays, by which numpy multiplies twice as fast as by numbers
-        ends, self._goes_on = tables.dofs[V : V_END + 1 : V_END - V], tables.dofs[WAY : V_MIDDLE + 1]
+        self._dt = self._half_dt = self._per_dt = read_only(
+            0.0
+        )  # as arrays, by which numpy multiplies twice as fast as by numbers
+        ends, self._goes_on = (
+            tables.dofs[V : V_END + 1 : V_END - V],
+            tables.dofs[WAY : V_MIDDLE + 1],
+        )
         self._ends: Matrix = ends  # velocities at the start and at the end; next, the way and the velocity to expect in the middle
         self._going = np.zeros((2, 2))
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
@@ -87,7 +106,9 @@ class Engine:
         driven = None if drive is None else find_driven(terms.model, drive)
         self._driven: slice
         self._driven, at = (slice(0), slice(0)) if driven is None else driven
-        self._held = None if drive is None or driven is None else drive.q_ref[self._driven]  # None where joints have more than one number
+        self._held = (
+            None if drive is None or driven is None else drive.q_ref[self._driven]
+        )  # None where joints have more than one number
         self._driven_offset = self._rows[OFFSET][at]
         self.outside = Outside(terms.model, self._energy, contacts, own)
 
@@ -108,8 +129,17 @@ class Engine:
         self.columns = ()
         numbers = self._numbers
         if self._step != dt or numbers[DT] != dt:
-            numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
-            self._step, self._dt, self._half_dt, self._per_dt = dt, read_only(dt), read_only(0.5 * dt), read_only(-1.0 / dt)
+            numbers[DT], numbers[WITHIN], numbers[SLOWEST] = (
+                dt,
+                max(NEAR, dt * FASTEST_APPROACH),
+                slowest_impact(dt),
+            )
+            self._step, self._dt, self._half_dt, self._per_dt = (
+                dt,
+                read_only(dt),
+                read_only(0.5 * dt),
+                read_only(-1.0 / dt),
+            )
             self._going = read_only([[0.5 * dt, 0.5 * dt], [-0.5, 1.5]])
         numbers[ALL_SLOW] = all_slow
 
@@ -162,7 +192,9 @@ class Engine:
             jump: (nv,) by how much velocities jumped after it.
         """
         (start, end), per_dt = self._ends, 1.0 / dt
-        return dt * self.outside.bear((self._q_M, 0.5 * (start + end), per_dt * (end - start + jump)), per_dt * nobodys)
+        return dt * self.outside.bear(
+            (self._q_M, 0.5 * (start + end), per_dt * (end - start + jump)), per_dt * nobodys
+        )
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.
@@ -219,7 +251,9 @@ class Engine:
         dofs, dt = self.tables.dofs, float(self.tables.numbers[DT])
         self.contacts.look(self.terms, dt)
         limits = self.contacts.limits
-        return self.contacts.near is None and (limits is None or limits.find_near(q, dofs[V], dt) is None)
+        return self.contacts.near is None and (
+            limits is None or limits.find_near(q, dofs[V], dt) is None
+        )
 
     def find_forces(self) -> None:
         """Find the forces of contacts and bilateral rows, and the velocity at the end."""
@@ -232,7 +266,9 @@ class Engine:
         z = dofs[Z_FREE]
         if terms.Q.shape[1]:
             z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
-        dofs[Z_END] = self.contacts.solve(terms, self._q_M, dofs[V], z, float(numbers[DT]), all_slow=bool(numbers[ALL_SLOW]))
+        dofs[Z_END] = self.contacts.solve(
+            terms, self._q_M, dofs[V], z, float(numbers[DT]), all_slow=bool(numbers[ALL_SLOW])
+        )
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""
@@ -272,7 +308,9 @@ class Engine:
         rows, numbers = self._rows, self._numbers
         off = 0.5 * (rows[V] + rows[V_END]) - rows[V_MIDDLE]
         dt = numbers[DT]
-        missed = float(dt * numbers[FASTEST] * np.abs(off).max(initial=0.0)) / max(1.0, dt / LONG) ** 3
+        missed = (
+            float(dt * numbers[FASTEST] * np.abs(off).max(initial=0.0)) / max(1.0, dt / LONG) ** 3
+        )
         numbers[MISJUDGED] = missed
         return missed
 
@@ -324,8 +362,14 @@ def find_driven(model: pin.Model, drive: Drive) -> tuple[slice, slice] | None:
     if not len(driven):
         return None
     first, last = int(driven[0]), int(driven[-1]) + 1
-    joints = [joint for joint in list(model.joints)[1:] if joint.idx_v < last and first < joint.idx_v + joint.nv]
+    joints = [
+        joint
+        for joint in list(model.joints)[1:]
+        if joint.idx_v < last and first < joint.idx_v + joint.nv
+    ]
     if any(joint.nq != 1 or joint.nv != 1 for joint in joints):
         return None
-    shift = int(joints[0].idx_q) - int(joints[0].idx_v)  # the same for all: each has one number in either
+    shift = int(joints[0].idx_q) - int(
+        joints[0].idx_v
+    )  # the same for all: each has one number in either
     return slice(first + shift, last + shift), slice(first, last)

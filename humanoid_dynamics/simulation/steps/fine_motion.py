@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smooth motion to fourth order, for those who count every joule: Runge and Kutta's method on the group of configurations.
 
 A way theta from q leads to the configuration q + theta; the rate of theta that belongs to a velocity v there solves J(theta) theta' = v,
@@ -37,7 +38,9 @@ class Flight:
     given: Vector
 
 
-def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float, *, outside: Outside | None = None) -> Flight | None:
+def fly(
+    terms: Terms, q: Vector, v: Vector, force: Vector, dt: float, *, outside: Outside | None = None
+) -> Flight | None:
     """Move under constant generalized forces and what the bilateral rows hold.
 
     Args:
@@ -53,7 +56,12 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float, *, outside
     """
     model = terms.model
     theta, rate, a = np.zeros(len(v)), v, np.zeros(len(v))
-    turned, gained, way, lam = np.zeros(len(v)), np.zeros(len(v)), np.zeros(len(v)), np.zeros(terms.constraints.size)
+    turned, gained, way, lam = (
+        np.zeros(len(v)),
+        np.zeros(len(v)),
+        np.zeros(len(v)),
+        np.zeros(terms.constraints.size),
+    )
     given: Vector = np.zeros(6)
     for place, weight in STAGES:
         theta, v_here = place * dt * rate, v + place * dt * a
@@ -66,11 +74,18 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float, *, outside
         turned, gained = turned + weight / 6.0 * rate, gained + weight / 6.0 * a
         way, lam = way + weight / 6.0 * dt * v_here, lam + weight / 6.0 * pull
         if outside is not None:
-            given += weight / 6.0 * dt * find_given(terms, outside, (q_here, v_here, a), (force, pull))
+            given += (
+                weight / 6.0 * dt * find_given(terms, outside, (q_here, v_here, a), (force, pull))
+            )
     return Flight(pin.integrate(model, q, dt * turned), v + dt * gained, way, lam, given)
 
 
-def find_given(terms: Terms, outside: Outside, motion: tuple[Vector, Vector, Vector], forces: tuple[Vector, Vector]) -> Vector:
+def find_given(
+    terms: Terms,
+    outside: Outside,
+    motion: tuple[Vector, Vector, Vector],
+    forces: tuple[Vector, Vector],
+) -> Vector:
     """Return (6,) the wrench on all trees of all but gravity, about the origin of the world.
 
     Args:

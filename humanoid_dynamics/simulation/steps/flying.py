@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smooth steps of a world, flown to fourth order in as many parts as the books of energy ask for."""
 
 from __future__ import annotations
@@ -53,7 +54,14 @@ class Flying(Phases):
     def _fly_part(self, dt: float) -> float:
         """Take a part of a smooth step; return the work of the motors."""
         engine, dofs = self.engine, self._dofs
-        flight = fly(engine.terms, self.q, self.v, dofs[MOTOR], dt, outside=engine.outside if self.weighs else None)
+        flight = fly(
+            engine.terms,
+            self.q,
+            self.v,
+            dofs[MOTOR],
+            dt,
+            outside=engine.outside if self.weighs else None,
+        )
         if flight is None or not np.abs(flight.v).max(initial=0.0) < RUNAWAY:
             self.stop("the motion ran away", self.v if flight is None else flight.v)
             return 0.0

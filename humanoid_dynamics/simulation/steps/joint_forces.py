@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What joints do by themselves: drives that hold a posture, damping, dry friction; stiff ones are taken implicitly.
 
 An explicit proportional-derivative law at a millisecond makes a light wrist explode.  Here tau = Kp (q_ref - q) - Kd v is taken within
@@ -63,7 +64,10 @@ class Drive:
 
 
 def build_drive(
-    robot: RobotModel, kp: float | Mapping[str, float], kd: float | Mapping[str, float], q_ref: ArrayLike | None = None
+    robot: RobotModel,
+    kp: float | Mapping[str, float],
+    kd: float | Mapping[str, float],
+    q_ref: ArrayLike | None = None,
 ) -> Drive:
     """Return a drive of the motors of a robot.
 
@@ -100,7 +104,11 @@ def rebind_drive(drive: Drive, old: RobotModel, new: RobotModel) -> Drive:
     for joint in new.joints:
         was = before.get(joint.name)
         if was is not None and was.kind == joint.kind:
-            kp[joint.v], kd[joint.v], q_ref[joint.q] = drive.kp[was.v], drive.kd[was.v], drive.q_ref[was.q]
+            kp[joint.v], kd[joint.v], q_ref[joint.q] = (
+                drive.kp[was.v],
+                drive.kd[was.v],
+                drive.q_ref[was.q],
+            )
     return Drive(read_only(kp), read_only(kd), read_only(q_ref))
 
 
@@ -115,7 +123,9 @@ class JointForces:
         idle: Whether there is nothing to compute.
     """
 
-    def __init__(self, robot: RobotModel, drive: Drive | None = None, *, off: Iterable[str] = ()) -> None:
+    def __init__(
+        self, robot: RobotModel, drive: Drive | None = None, *, off: Iterable[str] = ()
+    ) -> None:
         """Prepare.
 
         Args:
@@ -134,7 +144,9 @@ class JointForces:
         self._loses = self._dry or bool(robot.damping.any())
         self.idle = self.drive is None and not self._loses
         self._most = robot.limits.effort
-        self._steady: Vector | None = None  # length of the steps that are resisted as the last one was
+        self._steady: Vector | None = (
+            None  # length of the steps that are resisted as the last one was
+        )
         self._inertia = np.zeros(robot.nv) if self.idle else find_inertia(robot)
         self._lead, self._trail, self._resists = np.zeros((3, robot.nv))
 
@@ -187,7 +199,11 @@ class JointForces:
 
     def _resist(self, rows: Sequence[Vector], dt: Vector) -> None:
         """Write what resists motion, per velocity; a drive at its limit does not."""
-        loss = rows[DAMPING] + rows[DRY] / np.maximum(np.abs(rows[V_MIDDLE]), CREEP) if self._dry else rows[DAMPING]
+        loss = (
+            rows[DAMPING] + rows[DRY] / np.maximum(np.abs(rows[V_MIDDLE]), CREEP)
+            if self._dry
+            else rows[DAMPING]
+        )
         sag = np.where(rows[CUT] == 0.0, (0.5 * dt) * rows[KP] + rows[KD], 0.0)
         share = find_shares(dt * (loss + sag), rows[INERTIA])
         self._lead, self._trail = (1.0 - share) * (dt * rows[KP] - sag), (share - 1.0) * loss
@@ -235,7 +251,11 @@ class JointForces:
         over = np.abs(wanted) > self._most
         if not some and not np.count_nonzero(over):
             return
-        after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
+        after = np.where(
+            cut == 0.0,
+            np.where(over, np.sign(wanted), 0.0),
+            np.where(cut * wanted < limit, 0.0, cut),
+        )
         numbers[OVERLOADED] = bool((after != cut).any())
         cut[:] = after
 
@@ -275,7 +295,11 @@ def _check_drive(robot: RobotModel, drive: Drive, off: set[str]) -> Drive:
     for field, given in (("drive.kp", drive.kp), ("drive.kd", drive.kd)):
         gain = check_vector(field, given, robot.nv)
         for index in np.flatnonzero(gain < 0.0)[:1]:
-            raise ShapeError(f"{field}.{robot.coordinates[index]}", f"{gain[index]}", "a finite number of at least zero")
+            raise ShapeError(
+                f"{field}.{robot.coordinates[index]}",
+                f"{gain[index]}",
+                "a finite number of at least zero",
+            )
         gains.append(np.where(on, gain, 0.0))
     return Drive(gains[0], gains[1], check_vector("drive.q_ref", drive.q_ref, robot.nq))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where joints put their bodies, and how a way moves a configuration; written so that numba can compile it."""
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from humanoid_dynamics.simulation.steps.joint_kinds import (
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 QUARTERS = 0.63661977236758134308  # of a turn in a radian
-QUARTER_HIGH, QUARTER_LOW = 1.57079632673412561417, 6.07710050650619224932e-11  # 33 bits of a quarter of a turn, and the rest of it
+QUARTER_HIGH, QUARTER_LOW = (
+    1.57079632673412561417,
+    6.07710050650619224932e-11,
+)  # 33 bits of a quarter of a turn, and the rest of it
 MOST_QUARTERS = 2.0**30
 S_1, S_2, S_3 = -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04
 S_4, S_5, S_6 = 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10
@@ -45,12 +49,16 @@ def find_turns(joints: Indices, q: Vector, turns: Matrix) -> None:
         x = (angle - quarters * QUARTER_HIGH) - quarters * QUARTER_LOW
         n, z = int(quarters) if abs(quarters) < MOST_QUARTERS else 0, x * x
         sine = x + x * z * (S_1 + z * (S_2 + z * (S_3 + z * (S_4 + z * (S_5 + z * S_6)))))
-        cosine = 1.0 - (0.5 * z - z * z * (C_1 + z * (C_2 + z * (C_3 + z * (C_4 + z * (C_5 + z * C_6))))))
+        cosine = 1.0 - (
+            0.5 * z - z * z * (C_1 + z * (C_2 + z * (C_3 + z * (C_4 + z * (C_5 + z * C_6)))))
+        )
         first, second = (sine, cosine) if n & 1 else (cosine, sine)
         turns[i, 0], turns[i, 1] = -first if (n + 1) & 2 else first, -second if n & 2 else second
 
 
-def turn_plainly(poses: Matrix, places: tuple[int, int], axis: int, turn: tuple[float, float]) -> None:
+def turn_plainly(
+    poses: Matrix, places: tuple[int, int], axis: int, turn: tuple[float, float]
+) -> None:
     """Turn a joint about one of its axes; number by number, because short loops are what a compiler is slow with.
 
     Args:
@@ -111,9 +119,21 @@ def turn_by(poses: Matrix, i: int, turn: tuple[float, float, float, float]) -> N
     x, y, z, w = turn
     for r in range(3):
         a, b, c = poses[i, r], poses[i, 3 + r], poses[i, 6 + r]
-        poses[i, r] = a * (1.0 - 2.0 * (y * y + z * z)) + b * (2.0 * (x * y + w * z)) + c * (2.0 * (x * z - w * y))
-        poses[i, 3 + r] = a * (2.0 * (x * y - w * z)) + b * (1.0 - 2.0 * (x * x + z * z)) + c * (2.0 * (y * z + w * x))
-        poses[i, 6 + r] = a * (2.0 * (x * z + w * y)) + b * (2.0 * (y * z - w * x)) + c * (1.0 - 2.0 * (x * x + y * y))
+        poses[i, r] = (
+            a * (1.0 - 2.0 * (y * y + z * z))
+            + b * (2.0 * (x * y + w * z))
+            + c * (2.0 * (x * z - w * y))
+        )
+        poses[i, 3 + r] = (
+            a * (2.0 * (x * y - w * z))
+            + b * (1.0 - 2.0 * (x * x + z * z))
+            + c * (2.0 * (y * z + w * x))
+        )
+        poses[i, 6 + r] = (
+            a * (2.0 * (x * z + w * y))
+            + b * (2.0 * (y * z - w * x))
+            + c * (1.0 - 2.0 * (x * x + y * y))
+        )
 
 
 def shift(poses: Matrix, i: int, x: float, y: float, z: float) -> None:
@@ -163,9 +183,15 @@ def place_bodies(joints: Indices, bodies: Matrix, q: Vector, poses: Matrix) -> N
     for i in range(1, len(joints)):
         above, kind = joints[i, ABOVE], joints[i, KIND]
         x, y, z = bodies[i, B_T], bodies[i, B_T + 1], bodies[i, B_T + 2]
-        poses[i, 9] = poses[above, 9] + poses[above, 0] * x + poses[above, 3] * y + poses[above, 6] * z
-        poses[i, 10] = poses[above, 10] + poses[above, 1] * x + poses[above, 4] * y + poses[above, 7] * z
-        poses[i, 11] = poses[above, 11] + poses[above, 2] * x + poses[above, 5] * y + poses[above, 8] * z
+        poses[i, 9] = (
+            poses[above, 9] + poses[above, 0] * x + poses[above, 3] * y + poses[above, 6] * z
+        )
+        poses[i, 10] = (
+            poses[above, 10] + poses[above, 1] * x + poses[above, 4] * y + poses[above, 7] * z
+        )
+        poses[i, 11] = (
+            poses[above, 11] + poses[above, 2] * x + poses[above, 5] * y + poses[above, 8] * z
+        )
         source = above
         if joints[i, PLAIN] == 0:
             source = i
@@ -190,7 +216,13 @@ def move_rarely(joints: Indices, bodies: Matrix, q: Vector, poses: Matrix, i: in
     """
     kind, k = joints[i, KIND], joints[i, FIRST_Q]
     if kind == SLIDER:
-        shift(poses, i, q[k] * bodies[i, B_AXIS], q[k] * bodies[i, B_AXIS + 1], q[k] * bodies[i, B_AXIS + 2])
+        shift(
+            poses,
+            i,
+            q[k] * bodies[i, B_AXIS],
+            q[k] * bodies[i, B_AXIS + 1],
+            q[k] * bodies[i, B_AXIS + 2],
+        )
     elif kind == WHEEL:
         turn_tilted(bodies, poses, i, (q[k], q[k + 1]))
     elif kind == BALL:
@@ -200,4 +232,13 @@ def move_rarely(joints: Indices, bodies: Matrix, q: Vector, poses: Matrix, i: in
         turn_by(poses, i, (q[k + 3], q[k + 4], q[k + 5], q[k + 6]))
 
 
-PARTS = (find_turns, start_from_above, turn_plainly, turn_by, shift, turn_tilted, move_rarely, place_bodies)
+PARTS = (
+    find_turns,
+    start_from_above,
+    turn_plainly,
+    turn_by,
+    shift,
+    turn_tilted,
+    move_rarely,
+    place_bodies,
+)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of joints that the compiled sweeps know, and the columns of their tables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy that a step created or lost by rounding off motion in time, and velocities that have it no more."""
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ def keep_energy(z: Vector, bound: Vector, lifted: float) -> Vector:
 
 
 def take_back(
-    robot: RobotModel, data: pin.Data, state: tuple[Vector, Vector], created: float, *, keep_momentum: bool
+    robot: RobotModel,
+    data: pin.Data,
+    state: tuple[Vector, Vector],
+    created: float,
+    *,
+    keep_momentum: bool,
 ) -> tuple[Vector, float]:
     """Return a velocity that is slower by an energy, and how much of it that took [J].
 
@@ -45,7 +51,16 @@ def take_back(
     M = np.triu(pin.crba(robot.model, data, q))
     M += np.triu(M, 1).T
     rigid = np.zeros_like(v)
-    free = [k for joint in robot.joints if joint.kind == "free_flyer" for k in range(joint.v.start, joint.v.stop)] if keep_momentum else []
+    free = (
+        [
+            k
+            for joint in robot.joints
+            if joint.kind == "free_flyer"
+            for k in range(joint.v.start, joint.v.stop)
+        ]
+        if keep_momentum
+        else []
+    )
     if free:
         rigid[free] = np.linalg.solve(M[np.ix_(free, free)], M[free].dot(v))
     loose = v - rigid

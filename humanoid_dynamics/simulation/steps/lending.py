@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays that compiled functions hand on without counting who holds them.
 
 Compiled code counts the holders of every array at every call, which costs more than a short sum.  Whoever calls from Python holds the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of closed loops, their position errors, and an orthonormal basis of what they hold: what numba compiles for ``loop_table.py``.
 
 A row is the velocity of frame A against frame B along an axis of B, at the origin of A [CK, eq. 10]: as a covector in the world it meets
@@ -18,7 +19,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 # one row per loop: numbers, and whole numbers
 L_A: Final = 0  # pose of frame A in its joint, rotation row by row and translation, twelve columns
 L_B: Final = 12  # of frame B
-L_LEAST: Final = 24  # how large some entry of a row has to be for it to count: of linear ones, of angular ones
+L_LEAST: Final = (
+    24  # how large some entry of a row has to be for it to count: of linear ones, of angular ones
+)
 LOOP_COLUMNS: Final = 26
 L_JOINT_A: Final = 0
 L_JOINT_B: Final = 1
@@ -47,8 +50,12 @@ def compose(pose: Vector, own: Vector, place: Vector) -> None:
     """
     for i in range(3):
         for j in range(3):
-            place[3 * i + j] = pose[i] * own[j] + pose[3 + i] * own[3 + j] + pose[6 + i] * own[6 + j]
-        place[9 + i] = pose[9 + i] + pose[i] * own[9] + pose[3 + i] * own[10] + pose[6 + i] * own[11]
+            place[3 * i + j] = (
+                pose[i] * own[j] + pose[3 + i] * own[3 + j] + pose[6 + i] * own[6 + j]
+            )
+        place[9 + i] = (
+            pose[9 + i] + pose[i] * own[9] + pose[3 + i] * own[10] + pose[6 + i] * own[11]
+        )
 
 
 def point_row(axis: int, universal: bool, A: Vector, B: Vector, covector: Vector) -> None:
@@ -74,7 +81,11 @@ def point_row(axis: int, universal: bool, A: Vector, B: Vector, covector: Vector
         covector[3], covector[4], covector[5] = x, y, z
         return
     covector[0], covector[1], covector[2] = x, y, z
-    covector[3], covector[4], covector[5] = A[10] * z - A[11] * y, A[11] * x - A[9] * z, A[9] * y - A[10] * x
+    covector[3], covector[4], covector[5] = (
+        A[10] * z - A[11] * y,
+        A[11] * x - A[9] * z,
+        A[9] * y - A[10] * x,
+    )
 
 
 def add_chain(JT: Matrix, parents: Indices, last: int, covector: Vector, row: Vector) -> None:
@@ -96,7 +107,9 @@ def add_chain(JT: Matrix, parents: Indices, last: int, covector: Vector, row: Ve
         i = parents[i]
 
 
-def write_rows(loops: tuple[Matrix, Indices], views: tuple[Matrix, Matrix], parents: Indices, rows: Matrix) -> None:
+def write_rows(
+    loops: tuple[Matrix, Indices], views: tuple[Matrix, Matrix], parents: Indices, rows: Matrix
+) -> None:
     """Write the rows of all loops.
 
     Args:
@@ -199,7 +212,9 @@ def swap_rows(basis: Matrix, R: Matrix, order: Indices, j: int, k: int) -> None:
         R[i, j], R[i, k] = R[i, k], R[i, j]
 
 
-def hold_rows(rows: Matrix, scale: Vector, tree: tuple[Matrix, Indices], found: tuple[Matrix, Matrix, Indices]) -> int:
+def hold_rows(
+    rows: Matrix, scale: Vector, tree: tuple[Matrix, Indices], found: tuple[Matrix, Matrix, Indices]
+) -> int:
     """Find a basis of what rows hold, for velocities for which the inertia is one; return its size.
 
     Args:
@@ -256,7 +271,9 @@ def hold_loops(
     return hold_rows(rows[0], rows[1], tree, found)
 
 
-def find_errors(loops: tuple[Matrix, Indices], poses: Matrix, rows: tuple[Vector, Matrix], phi: Vector) -> float:
+def find_errors(
+    loops: tuple[Matrix, Indices], poses: Matrix, rows: tuple[Vector, Matrix], phi: Vector
+) -> float:
     """Write the position errors of all loops: position of A in B, then the angles by which the axes fail to meet; return the largest.
 
     A row that the tree keeps anyway has no error while its frames are together but for what such a row may be open by.
@@ -275,11 +292,16 @@ def find_errors(loops: tuple[Matrix, Indices], poses: Matrix, rows: tuple[Vector
         compose(poses[own[L_JOINT_A]], numbers[loop, L_A:L_B], A)
         compose(poses[own[L_JOINT_B]], numbers[loop, L_B:], B)
         for k in range(3):
-            error[k] = B[k] * (A[9] - B[9]) + B[3 + k] * (A[10] - B[10]) + B[6 + k] * (A[11] - B[11])
+            error[k] = (
+                B[k] * (A[9] - B[9]) + B[3 + k] * (A[10] - B[10]) + B[6 + k] * (A[11] - B[11])
+            )
         turn_apart(A, B, own[L_KIND], error)
         for k in range(own[L_COUNT]):
             row = own[L_ROW] + k
-            phi[row], least = error[own[L_AXES + k]], numbers[loop, L_LEAST + int(own[L_AXES + k] > 2)]
+            phi[row], least = (
+                error[own[L_AXES + k]],
+                numbers[loop, L_LEAST + int(own[L_AXES + k] > 2)],
+            )
             if abs(phi[row]) <= KEPT_GAP * least and is_kept(J[row], least):
                 phi[row] = 0.0
             largest = max(largest, abs(scale[row] * phi[row]))
@@ -318,5 +340,20 @@ def turn_apart(A: Vector, B: Vector, kind: int, error: Vector) -> None:
         error[k] *= stretch
 
 
-PARTS = (compose, point_row, add_chain, is_kept, write_rows, orthonormalize, find_largest, swap_rows, even_out, hold_rows, turn_apart)
-APART: tuple[str, ...] = ("compose", "orthonormalize")  # of the parts of kernels here, those that are not copied to where they are called
+PARTS = (
+    compose,
+    point_row,
+    add_chain,
+    is_kept,
+    write_rows,
+    orthonormalize,
+    find_largest,
+    swap_rows,
+    even_out,
+    hold_rows,
+    turn_apart,
+)
+APART: tuple[str, ...] = (
+    "compose",
+    "orthonormalize",
+)  # of the parts of kernels here, those that are not copied to where they are called

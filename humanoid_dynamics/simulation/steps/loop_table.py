@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed loops as compiled kernels read them, and what the kernels find of them."""
 
 from __future__ import annotations
@@ -44,15 +45,30 @@ class LoopTable:
         active = [block for block in constraints if not block.inert]
         loops = [block for block in active if isinstance(block, LoopBlock)]
         self.compiled = len(loops) == len(active)
-        numbers, places, row = np.zeros((len(loops), LOOP_COLUMNS)), np.zeros((len(loops), LOOP_PLACES), dtype=np.intp), 0
+        numbers, places, row = (
+            np.zeros((len(loops), LOOP_COLUMNS)),
+            np.zeros((len(loops), LOOP_PLACES), dtype=np.intp),
+            0,
+        )
         for block, own, place in zip(loops, numbers, places, strict=True):
             own[L_A:L_B], own[L_B:L_LEAST] = _flatten(block.A.X_JF), _flatten(block.B.X_JF)
             least = constraints.least[row : row + len(block.axes)]
             for angular in (0, 1):
                 own[L_LEAST + angular] = max(
-                    (x for x, axis in zip(least, block.axes, strict=True) if (axis > 2) == bool(angular)), default=0.0
+                    (
+                        x
+                        for x, axis in zip(least, block.axes, strict=True)
+                        if (axis > 2) == bool(angular)
+                    ),
+                    default=0.0,
                 )
-            kind = UNIVERSAL_KIND if block.kind == "universal" else ALIGNED_KIND if block.kind in ALIGNED else FREE_KIND
+            kind = (
+                UNIVERSAL_KIND
+                if block.kind == "universal"
+                else ALIGNED_KIND
+                if block.kind in ALIGNED
+                else FREE_KIND
+            )
             pair, count = (block.A.joint, block.B.joint), len(block.axes)
             place[:L_AXES] = *pair, *(joints[k, 2] for k in pair), row, count, kind
             place[L_AXES : L_AXES + count] = block.axes
@@ -61,7 +77,11 @@ class LoopTable:
         self.loops: tuple[Matrix, Indices] = (numbers, places)
         self.rows: Matrix = np.zeros((k, nv))
         self.phi: Vector = np.zeros(k)
-        self.found: tuple[Matrix, Matrix, Indices] = (np.zeros((k, nv)), np.zeros((k, k)), np.zeros(k, dtype=np.intp))
+        self.found: tuple[Matrix, Matrix, Indices] = (
+            np.zeros((k, nv)),
+            np.zeros((k, k)),
+            np.zeros(k, dtype=np.intp),
+        )
 
 
 def _flatten(X: pin.SE3) -> Vector:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Books of momentum of all bodies, written so that numba can compile it: what they have, what they were given, what is left."""
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def enter_contacts(bench: Bench, bodies: Matrix, account: Vector) -> None:
     f = np.empty(3)
     for i in range(m):
         row = near[chosen[i]]
-        on, off = int(bench.points[int(row[N_POINT]), JOINT]), int(bench.shapes[int(row[N_SHAPE]), S_JOINT])
+        on, off = (
+            int(bench.points[int(row[N_POINT]), JOINT]),
+            int(bench.shapes[int(row[N_SHAPE]), S_JOINT]),
+        )
         share = bodies[on, B_FLIES] - bodies[off, B_FLIES]
         if share == 0.0:
             continue
@@ -60,7 +64,9 @@ def enter_contacts(bench: Bench, bodies: Matrix, account: Vector) -> None:
         account[IMPULSE + 5] += x * f[1] - y * f[0]
 
 
-def find_ungiven(account: Numbers, motion: Numbers, given: Numbers, dt: float) -> tuple[float, float, float, float, float, float]:
+def find_ungiven(
+    account: Numbers, motion: Numbers, given: Numbers, dt: float
+) -> tuple[float, float, float, float, float, float]:
     """Return what of the momentum neither gravity nor others gave, linear and about the centre of mass; the account has it as it is now.
 
     Args:
@@ -69,14 +75,28 @@ def find_ungiven(account: Numbers, motion: Numbers, given: Numbers, dt: float) -
         given: (6,) impulse that others gave, and its moment about the origin of the world.
         dt: In what time [s].
     """
-    mass, g_x, g_y, g_z, half = account[MASS], dt * account[GRAVITY], dt * account[GRAVITY + 1], dt * account[GRAVITY + 2], 0.5 * dt
+    mass, g_x, g_y, g_z, half = (
+        account[MASS],
+        dt * account[GRAVITY],
+        dt * account[GRAVITY + 1],
+        dt * account[GRAVITY + 2],
+        0.5 * dt,
+    )
     last = MOTION
     x, y, z = motion[6] / mass, motion[7] / mass, motion[8] / mass
     a, b, c = account[last], account[last + 1], account[last + 2]
     # mass times its centre, in the middle of the part, where contacts act
-    m_x, m_y, m_z = account[last + 6] + half * a, account[last + 7] + half * b, account[last + 8] + half * c
+    m_x, m_y, m_z = (
+        account[last + 6] + half * a,
+        account[last + 7] + half * b,
+        account[last + 8] + half * c,
+    )
     a, b, c = motion[0] - a, motion[1] - b, motion[2] - c
-    d, e, f = motion[3] - account[last + 3], motion[4] - account[last + 4], motion[5] - account[last + 5]
+    d, e, f = (
+        motion[3] - account[last + 3],
+        motion[4] - account[last + 4],
+        motion[5] - account[last + 5],
+    )
     u, v, w = d - (y * c - z * b), e - (z * a - x * c), f - (x * b - y * a)
     account[TURNED] += sqrt(a * a + b * b + c * c)
     account[TURNED + 1] += sqrt(u * u + v * v + w * w)
@@ -124,7 +144,9 @@ def report_motion(account: Numbers, numbers: Numbers) -> None:
         account[UNGIVEN + k] = 0.0
 
 
-def close_whole_step(account: Numbers, numbers: Numbers, motion: Numbers, given: Numbers, dt: float) -> None:
+def close_whole_step(
+    account: Numbers, numbers: Numbers, motion: Numbers, given: Numbers, dt: float
+) -> None:
     """Do what ``close_motion`` and ``report_motion`` do, after a step of one part of which nothing was entered before.
 
     Args:

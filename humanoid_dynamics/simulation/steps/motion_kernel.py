@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a way moves a configuration, how far it is to another one, and what energy it has; written so that numba can compile it."""
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ MOTIONS: int = 9
 START: int = 12  # column of the table of poses where velocities begin
 
 
-def move_configuration(joints: Indices, q: Vector, way: tuple[Vector, float], moved: Vector) -> None:
+def move_configuration(
+    joints: Indices, q: Vector, way: tuple[Vector, float], moved: Vector
+) -> None:
     """Write where a way leads.
 
     Args:
@@ -69,12 +72,21 @@ def turn_ball(q: Vector, k: int, angle: tuple[float, float, float], moved: Vecto
     share = np.sin(0.5 * length) / length if length > SMALL else 0.5 - square / 48.0
     a, b, c, w = share * a, share * b, share * c, np.cos(0.5 * length)
     x, y, z, u = q[k], q[k + 1], q[k + 2], q[k + 3]
-    x_1, y_1, z_1 = u * a + w * x + y * c - z * b, u * b + w * y + z * a - x * c, u * c + w * z + x * b - y * a
+    x_1, y_1, z_1 = (
+        u * a + w * x + y * c - z * b,
+        u * b + w * y + z * a - x * c,
+        u * c + w * z + x * b - y * a,
+    )
     u_1 = u * w - x * a - y * b - z * c
     norm = x_1 * x_1 + y_1 * y_1 + z_1 * z_1 + u_1 * u_1
     same = x * x_1 + y * y_1 + z * z_1 + u * u_1  # of a quaternion and its negative, the nearer one
     share = 0.5 * (3.0 - norm) if same >= 0.0 else -0.5 * (3.0 - norm)
-    moved[k], moved[k + 1], moved[k + 2], moved[k + 3] = share * x_1, share * y_1, share * z_1, share * u_1
+    moved[k], moved[k + 1], moved[k + 2], moved[k + 3] = (
+        share * x_1,
+        share * y_1,
+        share * z_1,
+        share * u_1,
+    )
 
 
 def shift_free(q: Vector, k: int, way: tuple[Vector, float], d: int, moved: Vector) -> None:
@@ -125,7 +137,9 @@ def find_offsets(joints: Indices, q: Vector, q_ref: Vector, offset: Vector) -> N
         if kind <= SLIDER:
             offset[d] = q_ref[k] - q[k]
         elif kind == WHEEL:
-            offset[d] = np.arctan2(q[k] * q_ref[k + 1] - q[k + 1] * q_ref[k], q[k] * q_ref[k] + q[k + 1] * q_ref[k + 1])
+            offset[d] = np.arctan2(
+                q[k] * q_ref[k + 1] - q[k + 1] * q_ref[k], q[k] * q_ref[k] + q[k + 1] * q_ref[k + 1]
+            )
         else:
             for n in range(joints[i, DOFS]):
                 offset[d + n] = 0.0
@@ -180,26 +194,68 @@ def carry_velocities(joints: Indices, bodies: Matrix, v: Vector, poses: Matrix) 
     """
     for i in range(1, len(joints)):
         kind, k, above = joints[i, KIND], joints[i, FIRST_V], joints[i, ABOVE]
-        x, y, z = poses[i, 9] - poses[above, 9], poses[i, 10] - poses[above, 10], poses[i, 11] - poses[above, 11]
+        x, y, z = (
+            poses[i, 9] - poses[above, 9],
+            poses[i, 10] - poses[above, 10],
+            poses[i, 11] - poses[above, 11],
+        )
         a, b, c = poses[above, 15], poses[above, 16], poses[above, 17]
-        l_x, l_y, l_z, r_x, r_y, r_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # against the joint above, in the axes of this one
+        l_x, l_y, l_z, r_x, r_y, r_z = (
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        )  # against the joint above, in the axes of this one
         if kind == SLIDER:
-            l_x, l_y, l_z = v[k] * bodies[i, B_AXIS], v[k] * bodies[i, B_AXIS + 1], v[k] * bodies[i, B_AXIS + 2]
+            l_x, l_y, l_z = (
+                v[k] * bodies[i, B_AXIS],
+                v[k] * bodies[i, B_AXIS + 1],
+                v[k] * bodies[i, B_AXIS + 2],
+            )
         elif kind == FREE:
             l_x, l_y, l_z, r_x, r_y, r_z = v[k], v[k + 1], v[k + 2], v[k + 3], v[k + 4], v[k + 5]
         elif kind == BALL:
             r_x, r_y, r_z = v[k], v[k + 1], v[k + 2]
         else:
-            r_x, r_y, r_z = v[k] * bodies[i, B_AXIS], v[k] * bodies[i, B_AXIS + 1], v[k] * bodies[i, B_AXIS + 2]
+            r_x, r_y, r_z = (
+                v[k] * bodies[i, B_AXIS],
+                v[k] * bodies[i, B_AXIS + 1],
+                v[k] * bodies[i, B_AXIS + 2],
+            )
         poses[i, 15] = a + poses[i, 0] * r_x + poses[i, 3] * r_y + poses[i, 6] * r_z
         poses[i, 16] = b + poses[i, 1] * r_x + poses[i, 4] * r_y + poses[i, 7] * r_z
         poses[i, 17] = c + poses[i, 2] * r_x + poses[i, 5] * r_y + poses[i, 8] * r_z
-        poses[i, 12] = poses[above, 12] + b * z - c * y + poses[i, 0] * l_x + poses[i, 3] * l_y + poses[i, 6] * l_z
-        poses[i, 13] = poses[above, 13] + c * x - a * z + poses[i, 1] * l_x + poses[i, 4] * l_y + poses[i, 7] * l_z
-        poses[i, 14] = poses[above, 14] + a * y - b * x + poses[i, 2] * l_x + poses[i, 5] * l_y + poses[i, 8] * l_z
+        poses[i, 12] = (
+            poses[above, 12]
+            + b * z
+            - c * y
+            + poses[i, 0] * l_x
+            + poses[i, 3] * l_y
+            + poses[i, 6] * l_z
+        )
+        poses[i, 13] = (
+            poses[above, 13]
+            + c * x
+            - a * z
+            + poses[i, 1] * l_x
+            + poses[i, 4] * l_y
+            + poses[i, 7] * l_z
+        )
+        poses[i, 14] = (
+            poses[above, 14]
+            + a * y
+            - b * x
+            + poses[i, 2] * l_x
+            + poses[i, 5] * l_y
+            + poses[i, 8] * l_z
+        )
 
 
-def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, float, float]], motion: Vector) -> float:
+def measure_body(
+    bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, float, float]], motion: Vector
+) -> float:
     """Return kinetic and potential energy of a body [J], and add its motion.
 
     Args:
@@ -214,13 +270,21 @@ def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, f
     y = poses[i, 1] * c_x + poses[i, 4] * c_y + poses[i, 7] * c_z
     z = poses[i, 2] * c_x + poses[i, 5] * c_y + poses[i, 8] * c_z
     a, b, c = poses[i, 15], poses[i, 16], poses[i, 17]
-    v_x, v_y, v_z = poses[i, 12] + b * z - c * y, poses[i, 13] + c * x - a * z, poses[i, 14] + a * y - b * x
+    v_x, v_y, v_z = (
+        poses[i, 12] + b * z - c * y,
+        poses[i, 13] + c * x - a * z,
+        poses[i, 14] + a * y - b * x,
+    )
     w_x = poses[i, 0] * a + poses[i, 1] * b + poses[i, 2] * c
     w_y = poses[i, 3] * a + poses[i, 4] * b + poses[i, 5] * c
     w_z = poses[i, 6] * a + poses[i, 7] * b + poses[i, 8] * c
     xx, xy, yy = bodies[i, B_I], bodies[i, B_I + 1], bodies[i, B_I + 2]
     xz, yz, zz = bodies[i, B_I + 3], bodies[i, B_I + 4], bodies[i, B_I + 5]
-    s_x, s_y, s_z = xx * w_x + xy * w_y + xz * w_z, xy * w_x + yy * w_y + yz * w_z, xz * w_x + yz * w_y + zz * w_z
+    s_x, s_y, s_z = (
+        xx * w_x + xy * w_y + xz * w_z,
+        xy * w_x + yy * w_y + yz * w_z,
+        xz * w_x + yz * w_y + zz * w_z,
+    )
     x, y, z = x + poses[i, 9], y + poses[i, 10], z + poses[i, 11]
     p_x, p_y, p_z = m * v_x, m * v_y, m * v_z
     motion[0] += p_x
@@ -237,4 +301,13 @@ def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, f
     return float(0.5 * (m * (v_x * v_x + v_y * v_y + v_z * v_z) + turning) - m * height)
 
 
-PARTS = (turn_ball, shift_free, move_configuration, find_offsets, carry_velocities, measure_body, measure_motion, measure_energy)
+PARTS = (
+    turn_ball,
+    shift_free,
+    move_configuration,
+    find_offsets,
+    carry_velocities,
+    measure_body,
+    measure_motion,
+    measure_energy,
+)

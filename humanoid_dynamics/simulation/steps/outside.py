@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What gives momentum to the bodies of a world besides gravity: contacts, pushes, loops, and what carries the trees that do not fly.
 
 A tree flies whose root is a free joint that nothing moves or holds: all that acts on it from outside is told.  What carries the root of any
@@ -41,7 +42,9 @@ class Outside:
         carries: Whether something carries one of them.
     """
 
-    def __init__(self, model: pin.Model, data: pin.Data, contacts: FrictionContacts, own: Vector) -> None:
+    def __init__(
+        self, model: pin.Model, data: pin.Data, contacts: FrictionContacts, own: Vector
+    ) -> None:
         """Find the trees.
 
         Args:
@@ -59,10 +62,17 @@ class Outside:
         self.carries = bool(self._carried)
         self.mass = sum(float(inertia.mass) for inertia in list(model.inertias)[1:])
         self._model, self._weightless, self._data = model, weightless, data
-        self._momentum, self._com = data.h[0].vector, data.com[0]  # these show what is in the work space at any time
+        self._momentum, self._com = (
+            data.h[0].vector,
+            data.com[0],
+        )  # these show what is in the work space at any time
         for root in self._carried:
             flies[list(model.subtrees[root.joint])] = 0.0
-        carriers = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
+        carriers = (
+            np.array(table.joints, dtype=np.intp)[table.owner]
+            if len(table)
+            else np.zeros(0, dtype=np.intp)
+        )
         movers = np.array([0, *(mover.joint for mover in contacts.movers)], dtype=np.intp)
         self._own, self._others = flies[carriers], flies[movers]
         self._moves, self._moved = table.support[carriers], table.support[movers]
@@ -107,7 +117,11 @@ class Outside:
         wrenches = np.hstack((touching.impulse, cross(touching.place, touching.impulse)))
         moved = self._moves[touching.point] - self._moved[touching.met]
         g: Vector = (wrenches.dot(J) * moved).sum(axis=0)
-        np.add.at(g, self._limits[:, L_V].astype(np.intp), self._limits[:, L_SIGN] * self._limits[:, L_IMPULSE])
+        np.add.at(
+            g,
+            self._limits[:, L_V].astype(np.intp),
+            self._limits[:, L_SIGN] * self._limits[:, L_IMPULSE],
+        )
         return g
 
     def sum_generalized(self, g: Vector, data: pin.Data) -> Vector:
@@ -122,7 +136,9 @@ class Outside:
             total += data.oMi[root.joint].act(pin.Force(g[root.coordinates]))
         return np.array(total.vector)
 
-    def bear(self, motion: tuple[Vector, Vector, Vector], nobodys: Vector, *, jump: bool = False) -> Vector:
+    def bear(
+        self, motion: tuple[Vector, Vector, Vector], nobodys: Vector, *, jump: bool = False
+    ) -> Vector:
         """Return (6,) the wrench on trees that do not fly of all but gravity, about the origin of the world.
 
         Args:
@@ -143,7 +159,11 @@ class Outside:
 def _describe_root(model: pin.Model, k: int) -> Root:
     joint = model.joints[k]
     coordinates = slice(int(joint.idx_v), int(joint.idx_v) + int(joint.nv))
-    S = np.reshape(pin.computeJointJacobian(model, model.createData(), pin.neutral(model), k), (6, -1), order="F")[:, coordinates]
+    S = np.reshape(
+        pin.computeJointJacobian(model, model.createData(), pin.neutral(model), k),
+        (6, -1),
+        order="F",
+    )[:, coordinates]
     return Root(k, coordinates, np.linalg.solve(S.T @ S, S.T).T)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What happens in a piece of a step: to the middle of it, all terms there, contact and constraint forces, and on with the mean velocity.
 
 A hit ends a piece: velocities jump, and the next one begins.
@@ -72,7 +73,14 @@ class Phases(AccountedTree):
     """
 
     def __init__(
-        self, mechanism: Mechanism, engine: Engine, state: State, run: Callable[[str], None], *, audit: bool = True, accurate: bool = False
+        self,
+        mechanism: Mechanism,
+        engine: Engine,
+        state: State,
+        run: Callable[[str], None],
+        *,
+        audit: bool = True,
+        accurate: bool = False,
     ) -> None:
         """Prepare.
 
@@ -106,7 +114,9 @@ class Phases(AccountedTree):
         self._numbers[W_LOOPS], self.closure, self.apart = 0.0, 0.0, ""
         self.begin_motion()
 
-    def advance_smoothly(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
+    def advance_smoothly(
+        self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False
+    ) -> float | None:
         """Go on without impacts: terms, detection, contact and constraint forces, motion, closing.
 
         Args:
@@ -162,7 +172,9 @@ class Phases(AccountedTree):
             self._axes.go_to_middle(q_M)
         if self.pushes:
             self.pushes = [push for push in self.pushes if not push.over(self.t)]
-            self._dofs[PUSH] = sum_pushes(self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt))
+            self._dofs[PUSH] = sum_pushes(
+                self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt)
+            )
         self._numbers[FORESEEN] = self.fresh
         well = self.engine.evaluate(q_M)
         if well and self.fresh:
@@ -228,7 +240,10 @@ class Phases(AccountedTree):
         """Return whether all bilateral rows are ties, which are the same wherever the tree is."""
         constraints = self.mechanism.constraints
         if self._tied[0] != constraints.generation:
-            self._tied = constraints.generation, all(is_tie(self.robot, block) for block in constraints if not block.inert)
+            self._tied = (
+                constraints.generation,
+                all(is_tie(self.robot, block) for block in constraints if not block.inert),
+            )
         return self._tied[1]
 
     def _integrate(self, dt: float) -> None:
@@ -255,8 +270,12 @@ class Phases(AccountedTree):
         push = self.engine.contacts.push_out()
         if push is not None:
             lift = terms.velocity(push[0])
-            work = float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
-            bound = self.robot.mass * float(np.linalg.norm(self.robot.model.gravity.linear)) * push[1]
+            work = float(
+                pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift)
+            )
+            bound = (
+                self.robot.mass * float(np.linalg.norm(self.robot.model.gravity.linear)) * push[1]
+            )
             self.lifted = max(self.lifted, abs(work) - bound)
             self.books.enter("corrections", self._move_out(lift, work))
         if terms.Q.shape[1]:
@@ -269,7 +288,9 @@ class Phases(AccountedTree):
         change = self.measure_energy() - start
         if self.engine.terms.Q.shape[1] or change <= work:
             return change
-        self.v, taken = take_back(self.robot, self._data, (self.q, self.v), change - work, keep_momentum=True)
+        self.v, taken = take_back(
+            self.robot, self._data, (self.q, self.v), change - work, keep_momentum=True
+        )
         return change - taken
 
     def reclose(self, z: Vector, *, keep: bool = False) -> None:
@@ -290,14 +311,22 @@ class Phases(AccountedTree):
                 break
             way = terms.velocity(terms.closing(error))
             if keep:
-                lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
+                lifted += float(
+                    pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way)
+                )
             self.q, moved = pin.integrate(self.robot.model, self.q, way), float(np.abs(way).max())
-        self.apart = self.mechanism.constraints.labels[int(np.argmax(np.abs(error)))] if self.closure > CLOSURE else ""
+        self.apart = (
+            self.mechanism.constraints.labels[int(np.argmax(np.abs(error)))]
+            if self.closure > CLOSURE
+            else ""
+        )
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:
             impulses = terms.multipliers(terms.Q.T.dot(bound - z))
-            self.give_jump((terms.momentum(self.v) - z), impulses, 0.0 * z, self.v - terms.velocity(z))
+            self.give_jump(
+                (terms.momentum(self.v) - z), impulses, 0.0 * z, self.v - terms.velocity(z)
+            )
         if self._axes is not None:
             self._axes.see_from_end(self.v)
         terms.release()
@@ -309,7 +338,9 @@ class Phases(AccountedTree):
         terms.hold(self.q)
         contacts.look(terms, 0.0)
         start = terms.momentum(self.v)
-        before = terms.restrain(start)  # what connections that nearly depend on one another left open stops with the impact
+        before = terms.restrain(
+            start
+        )  # what connections that nearly depend on one another left open stops with the impact
         v = terms.velocity(before) if terms.Q.shape[1] else self.v
         z, change = contacts.solve_impact(terms, self.q, v, before)
         stopped = 0.5 * float((before + start).dot(before - start))
@@ -335,7 +366,9 @@ class Phases(AccountedTree):
         """Stop where the inertia cannot be factored, and say along which coordinate."""
         weakest = None
         if np.isfinite(q).all():
-            weakest = find_weakest(pin.crba(self.robot.model, self.robot.data(), q) + np.diag(self._dofs[EXTRA]))
+            weakest = find_weakest(
+                pin.crba(self.robot.model, self.robot.data(), q) + np.diag(self._dofs[EXTRA])
+            )
         self.stop("the inertia is not positive definite", self.v, weakest)
 
     def stop(self, what: str, v: Vector, index: int | None = None) -> None:
@@ -349,5 +382,9 @@ class Phases(AccountedTree):
         names, labels = self.engine.contacts.table.names, self.mechanism.constraints.labels
         worst = fastest_coordinate(v) if index is None else index
         where = describe_runaway(self.robot, worst, self.touching, names, (labels, self.lam))
-        where += describe_causes(self.robot, self.engine.tables.limits, [push for push in self.pushes if push.acts(self.t)])
+        where += describe_causes(
+            self.robot,
+            self.engine.tables.limits,
+            [push for push in self.pushes if push.acts(self.t)],
+        )
         self.reason = f"{what}: {where}, at t = {self.t:.6g} s"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hinges that cross on links without mass: a little rotor, so that no pose leaves them without inertia.
 
 Where three hinges stand for one ball joint, with links of no mass in between, the first and the third turn about one axis when the second
@@ -31,4 +32,8 @@ def add_rotors(model: pin.Model) -> None:
 
 
 def _is_light_hinge(model: pin.Model, j: int) -> bool:
-    return model.joints[j].shortname().startswith("JointModelR") and model.nvs[j] == 1 and not model.inertias[j].mass > 0.0
+    return (
+        model.joints[j].shortname().startswith("JointModelR")
+        and model.nvs[j] == 1
+        and not model.inertias[j].mass > 0.0
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums over rows of numbers, and what a basis leaves of them, written so that numba can compile it."""
 
 from __future__ import annotations
@@ -63,4 +64,7 @@ def restrain_joint(Q: Matrix, W: Matrix) -> None:
 
 
 PARTS = (multiply_rows, take_out, restrain_row, restrain_joint)
-APART: tuple[str, ...] = ("restrain_row", "restrain_joint")  # of the parts here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "restrain_row",
+    "restrain_joint",
+)  # of the parts here, those that are not copied to where they are called

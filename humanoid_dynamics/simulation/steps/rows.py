@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of the rows and columns of the tables that the functions of a step share.
 
 One table of numbers is cheaper to hand to a compiled function than ten arrays.
@@ -30,7 +31,9 @@ Z_END: Final = 18  # at the end
 V_END: Final = 19
 WAY: Final = 20  # dt times the mean velocity
 V_MIDDLE: Final = 21  # velocity expected in the middle of the next step
-KEPT_MIDDLE: Final = 22  # what a step goes back to that was not taken in one go: V_MIDDLE and CUT before it
+KEPT_MIDDLE: Final = (
+    22  # what a step goes back to that was not taken in one go: V_MIDDLE and CUT before it
+)
 KEPT_CUT: Final = 23
 DRAG: Final = 24
 INERTIA: Final = 25  # that a coordinate has in the posture where all others give way
@@ -53,7 +56,9 @@ MASS: Final = 13  # of all bodies, zero where their momentum is not audited [kg]
 GRAVITY: Final = 14  # three numbers [m/s²]
 MOTION: Final = 17  # their momentum, linear and angular about the origin of the world, then mass times centre of mass; nine numbers
 IMPULSE: Final = 26  # impulses entered since, six numbers
-UNGIVEN: Final = 32  # momentum that nobody gave since the last report, linear and about the centre of mass
+UNGIVEN: Final = (
+    32  # momentum that nobody gave since the last report, linear and about the centre of mass
+)
 LEAKED: Final = 38  # the same since the start
 TURNED: Final = 44  # length of the way of both momenta, from zero
 ACCOUNT: Final = 46
@@ -67,11 +72,17 @@ JOINT: Final = 6
 GROUP: Final = 7  # negative for points of the terrain
 P_OUT: Final = 8  # where it looks, in its joint, three columns; zero for everywhere
 P_AXIS: Final = 11  # axis of a disc, in its joint, three columns; zero for a ball
-P_SHAPE: Final = 14  # which shape of its body it belongs to, counted from one, zero for shapes of few points
+P_SHAPE: Final = (
+    14  # which shape of its body it belongs to, counted from one, zero for shapes of few points
+)
 P_END: Final = 15  # of the first point of a cluster: the one after its last, zero for all others
 P_BALL: Final = 16  # and the ball that holds it: middle in its joint, three columns, and radius
-P_ALL_END: Final = 20  # of the first point of a joint with many: the one after its last, zero for all others
-P_ALL_BALL: Final = 21  # and the ball that holds them: middle in their joint, three columns, and radius
+P_ALL_END: Final = (
+    20  # of the first point of a joint with many: the one after its last, zero for all others
+)
+P_ALL_BALL: Final = (
+    21  # and the ball that holds them: middle in their joint, three columns, and radius
+)
 POINT_COLUMNS: Final = 25
 
 # one row per shape
@@ -101,7 +112,9 @@ N_AXES: Final = 10  # normal and two tangents, nine columns
 NEAR_COLUMNS: Final = 19
 
 # one row per pair of point and shape
-M_NEXT: Final = 0  # one more than the next pair that took part in the last step, zero for the last of them
+M_NEXT: Final = (
+    0  # one more than the next pair that took part in the last step, zero for the last of them
+)
 M_TOUCHES: Final = 1  # one where it carried force in the last step
 M_DEEP: Final = 2  # how deep it was then, where it took part
 M_U: Final = 3  # velocity at its end, in the world
@@ -142,6 +155,8 @@ PASSED: Final = 29  # how far a joint is beyond its limit
 PAPER: Final = 30  # one where what touches holds without a bound on friction
 AUDIT: Final = 31  # one where the books of energy are kept
 STOPS: Final = 32  # when the first point that slides stands still, if it slows down as in the last step, zero for none [s]
-MISJUDGED: Final = 33  # velocity by which a step is off, since its middle was not as expected [m/s, rad/s]
+MISJUDGED: Final = (
+    33  # velocity by which a step is off, since its middle was not as expected [m/s, rad/s]
+)
 FIRST_KEPT: Final = 34  # one more than the first pair that took part in the last step; negative where only a search finds them
 NUMBERS: Final = 35

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays on a shelf: one table of addresses, which a compiled function takes in place of the thirty arrays it works on.
 
 To read an array that comes from Python costs a compiled function as much as a dozen short sums, at every call.  A shelf is one array; what
@@ -31,7 +32,11 @@ def put_on_shelf(arrays: Sequence[Any]) -> Indices:
     shelf = np.zeros((len(arrays), 3), dtype=np.intp)
     for k, array in enumerate(arrays):
         if not array.flags.c_contiguous or array.itemsize != shelf.itemsize:
-            raise ShapeError(f"array {k} of a shelf", f"strides {array.strides} of {array.dtype}", "numbers of eight bytes row by row")
+            raise ShapeError(
+                f"array {k} of a shelf",
+                f"strides {array.strides} of {array.dtype}",
+                "numbers of eight bytes row by row",
+            )
         shelf[k] = array.ctypes.data, array.shape[0], array.shape[-1]
     return shelf
 
@@ -86,7 +91,9 @@ def teach_shelves() -> None:
         (take_table, types.intp, 2),
         (take_indices, types.intp, 1),
     ):
-        extending.overload(take)(_build_taker(extending.intrinsic(_type_taken(types.Array(kind, axes, "C")))))
+        extending.overload(take)(
+            _build_taker(extending.intrinsic(_type_taken(types.Array(kind, axes, "C"))))
+        )
 
 
 def _build_taker(taken: Any) -> Any:
@@ -108,11 +115,17 @@ def _type_taken(kind: Any) -> Any:
         array = arrays.make_array(kind)(context, builder)
         first = builder.mul(values[1], values[1].type(3))
         address, *shape = (
-            builder.load(builder.gep(shelf.data, [builder.add(first, first.type(n))])) for n in (ADDRESS, ROWS, COLUMNS)[: 1 + kind.ndim]
+            builder.load(builder.gep(shelf.data, [builder.add(first, first.type(n))]))
+            for n in (ADDRESS, ROWS, COLUMNS)[: 1 + kind.ndim]
         )
         size = first.type(8)
         strides = [size] if kind.ndim == 1 else [builder.mul(shape[1], size), size]
-        place = {"shape": shape, "strides": strides, "itemsize": size, "meminfo": codes.get_null_value(array.meminfo.type)}
+        place = {
+            "shape": shape,
+            "strides": strides,
+            "itemsize": size,
+            "meminfo": codes.get_null_value(array.meminfo.type),
+        }
         arrays.populate_array(array, data=builder.inttoptr(address, array.data.type), **place)
         return array._getvalue()
 

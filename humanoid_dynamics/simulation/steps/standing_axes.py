@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Free bodies that turn fast: a step sees their linear velocities along axes that stand still, those of the body in the middle of the step.
 
 Along axes that turn by an angle theta in a step, the mean of the velocities before and after it would be short by theta²/8 of them.
@@ -20,7 +21,9 @@ def list_free_bodies(robot: RobotModel) -> tuple[tuple[int, int], ...]:
     Args:
         robot: The robot.
     """
-    return tuple((joint.q.start, joint.v.start) for joint in robot.joints if joint.kind == "free_flyer")
+    return tuple(
+        (joint.q.start, joint.v.start) for joint in robot.joints if joint.kind == "free_flyer"
+    )
 
 
 class StandingAxes:
@@ -30,7 +33,9 @@ class StandingAxes:
         columns: Where the velocity of each begins.
     """
 
-    def __init__(self, bodies: tuple[tuple[int, int], ...], q: Vector, v: Vector, dt: float) -> None:
+    def __init__(
+        self, bodies: tuple[tuple[int, int], ...], q: Vector, v: Vector, dt: float
+    ) -> None:
         """Find them.
 
         Args:
@@ -42,7 +47,9 @@ class StandingAxes:
         self._q, self._v, self._dt = q, v, dt
         self._bodies = [(k, c) for k, c in bodies if np.abs(v[c + 3 : c + 6]).max() > TURNING]
         self.columns = tuple(c for _, c in self._bodies)
-        self._middle = [_rotation(q, k) @ pin.exp3(0.5 * dt * v[c + 3 : c + 6]) for k, c in self._bodies]
+        self._middle = [
+            _rotation(q, k) @ pin.exp3(0.5 * dt * v[c + 3 : c + 6]) for k, c in self._bodies
+        ]
         self._end: list[Matrix] = []
 
     def go_to_middle(self, q_M: Vector) -> None:
@@ -52,7 +59,9 @@ class StandingAxes:
             q_M: (nq,) configuration there, overwritten where they are.
         """
         for k, c in self._bodies:
-            q_M[k : k + 3] = self._q[k : k + 3] + 0.5 * self._dt * _rotation(self._q, k) @ self._v[c : c + 3]
+            q_M[k : k + 3] = (
+                self._q[k : k + 3] + 0.5 * self._dt * _rotation(self._q, k) @ self._v[c : c + 3]
+            )
 
     def see_from_middle(self, v: Vector) -> None:
         """Turn the linear velocities of the bodies from their axes at the start to those in the middle.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole step in one call, as long as nothing asks for anybody's attention: what numba compiles in place of a dozen calls."""
 
 from __future__ import annotations
@@ -17,8 +18,17 @@ from humanoid_dynamics.simulation.steps.body_table import Body, take_body
 from humanoid_dynamics.simulation.steps.joint_kinds import FIRST_V, FREE, KIND
 from humanoid_dynamics.simulation.steps.lending import lend
 from humanoid_dynamics.simulation.steps.loop_kernel import hold_rows
-from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, enter_contacts, report_motion
-from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS, find_offsets, measure_motion, move_configuration
+from humanoid_dynamics.simulation.steps.momentum_kernel import (
+    close_motion,
+    enter_contacts,
+    report_motion,
+)
+from humanoid_dynamics.simulation.steps.motion_kernel import (
+    MOTIONS,
+    find_offsets,
+    measure_motion,
+    move_configuration,
+)
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
     AUDIT,
@@ -54,7 +64,12 @@ from humanoid_dynamics.simulation.steps.rows import (
     WAY,
     V,
 )
-from humanoid_dynamics.simulation.steps.shelf import take_indices, take_matrix, take_table, take_vector
+from humanoid_dynamics.simulation.steps.shelf import (
+    take_indices,
+    take_matrix,
+    take_table,
+    take_vector,
+)
 from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.tree_kernels import arrive, evaluate
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -85,11 +100,25 @@ def take_step(shelf: Indices, account: Vector, q: Vector, v: Vector, dt: float) 
         What became of it.
     """
     bench, tree, joints = take_bench(shelf), take_body(shelf, TREE), take_table(shelf, TREE)
-    M, h, poses = take_matrix(shelf, EQUATION), take_vector(shelf, EQUATION + 1), take_matrix(shelf, EQUATION + 2)
-    configurations, account, q, v = take_matrix(shelf, EQUATION + 3), lend(account), lend(q), lend(v)
+    M, h, poses = (
+        take_matrix(shelf, EQUATION),
+        take_vector(shelf, EQUATION + 1),
+        take_matrix(shelf, EQUATION + 2),
+    )
+    configurations, account, q, v = (
+        take_matrix(shelf, EQUATION + 3),
+        lend(account),
+        lend(q),
+        lend(v),
+    )
     dofs, numbers = bench.dofs, bench.numbers
     audit, fastest = numbers[AUDIT] > 0.0, numbers[FASTEST]
-    if numbers[DT] != dt or fastest > WILD or stops_within(numbers[STOPS], dt) or (fastest > TURNING and turns_fast(joints, v)):
+    if (
+        numbers[DT] != dt
+        or fastest > WILD
+        or stops_within(numbers[STOPS], dt)
+        or (fastest > TURNING and turns_fast(joints, v))
+    ):
         return UNDONE
     keep_guess(dofs, v)
     numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
@@ -97,7 +126,12 @@ def take_step(shelf: Indices, account: Vector, q: Vector, v: Vector, dt: float) 
     move_configuration(joints, q, (v, 0.5 * dt), q_M)
     sweep_bodies(tree, (q_M, dofs[V_MIDDLE]), (poses, bench.JT), (M, h))
     find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
-    ties = (take_matrix(shelf, TIES), take_vector(shelf, TIES + 1), take_matrix(shelf, TIES + 2), take_indices(shelf, TIES + 3))
+    ties = (
+        take_matrix(shelf, TIES),
+        take_vector(shelf, TIES + 1),
+        take_matrix(shelf, TIES + 2),
+        take_indices(shelf, TIES + 3),
+    )
     if not find_end(bench, (M, h, poses), ties, q_M):
         dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
         numbers[FASTEST] = max(fastest, numbers[FASTEST]) if numbers[FASTEST] < RUNAWAY else fastest
@@ -169,7 +203,12 @@ def hold_ties(bench: Bench, ties: tuple[Matrix, Vector, Matrix, Indices]) -> boo
     return hold_rows(rows, scale, (bench.L, bench.parents), (bench.Q, R, order)) == len(rows)
 
 
-def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], ties: tuple[Matrix, Vector, Matrix, Indices], q: Vector) -> bool:
+def find_end(
+    bench: Bench,
+    equation: tuple[Matrix, Vector, Matrix],
+    ties: tuple[Matrix, Vector, Matrix, Indices],
+    q: Vector,
+) -> bool:
     """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit, wild or misjudged.
 
     Args:
@@ -184,14 +223,21 @@ def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], ties: tuple[
         return False
     if len(bench.Q) and not hold_ties(bench, ties):
         return False
-    detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
+    detect(
+        (poses, bench.JT),
+        (bench.points, bench.shapes, dofs, bench.near, bench.memory),
+        (bench.joints, bench.parents),
+        numbers,
+    )
     if numbers[HIT] >= 0.0 or stops(bench.limits, dofs, q, numbers):
         return False
     solve_contacts(bench, q)
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
-    if numbers[OVERLOADED] > 0.0 or not (numbers[FASTEST] <= WILD and numbers[MISJUDGED] <= MISJUDGES):
+    if numbers[OVERLOADED] > 0.0 or not (
+        numbers[FASTEST] <= WILD and numbers[MISJUDGED] <= MISJUDGES
+    ):
         return False
     remember(bench)
     return True

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One step of a world: in one go, in pieces cut at impacts, in halves where it is too wild, or flown where it is smooth."""
 
 from __future__ import annotations
@@ -38,10 +39,18 @@ from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
 
 MOST_IMPACTS = 8
-SWING_PARTS, SPINNING, MOST_SWING_PARTS = 2, 50.0, 16  # of a step in which only loops and gravity act, or one for so many rad/s
+SWING_PARTS, SPINNING, MOST_SWING_PARTS = (
+    2,
+    50.0,
+    16,
+)  # of a step in which only loops and gravity act, or one for so many rad/s
 OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impact, may miss, and of the momentum that belongs to it
-PRESSED = SUMS + ENTRIES.index("contacts")  # their work, which is never more than that share: who touches brings no energy
-CLOSED_OFF = 1e-5  # and a wild one with closed chains, of its energy: what closing them takes adds up
+PRESSED = SUMS + ENTRIES.index(
+    "contacts"
+)  # their work, which is never more than that share: who touches brings no energy
+CLOSED_OFF = (
+    1e-5  # and a wild one with closed chains, of its energy: what closing them takes adds up
+)
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 OPEN = 1e-11  # position error of ties above which a step closes them [m]
@@ -74,7 +83,11 @@ class Stepper(Flying):
         self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         self.parts_touched = None
-        if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
+        if (
+            undisturbed
+            and not (self.fresh or self.pushes or self.accurate or self.struck)
+            and self._leap(dt)
+        ):
             return 0
         self.worst, self.parts_touched = np.zeros(DEPTH + 1 - RESIDUAL), []
         return self._take(dt, HALVINGS)
@@ -116,19 +129,32 @@ class Stepper(Flying):
 
     def _take(self, dt: float, halvings: int) -> int:
         """Take a step; where it makes energy or momentum out of nothing, goes deep or runs away, in two halves instead."""
-        before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
+        before, entries, quality = (
+            (self.q, self.v, self.t),
+            self.books.account.copy(),
+            self._numbers[RESIDUAL : SPIN + 1].copy(),
+        )
         fastest, deepest = self._numbers[FASTEST], max(SUNK, float(self._numbers[DEPTH]))
         wild, coarse = fastest > WILD, fastest > min(WILD, COARSE / dt)
-        kept, said = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted, self.worst)
+        kept, said = (
+            take_snapshot(self) if halvings else None,
+            (self.strayed, self.created, self.lifted, self.worst),
+        )
         struck, self.struck = self.struck, False
-        impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt, struck=struck)
+        impacts, off = (
+            self._watch(dt, wild=True, patient=kept is not None)
+            if wild
+            else self._try(dt, struck=struck)
+        )
         if kept is not None and not (wild or self.reason):
             hard = impacts > 0 or struck or self.misjudged
             thrown = hard and bool(self._numbers[FASTEST] > WILD)
             if thrown or (hard and not self.audit):  # it is wild, or nobody measured what it made
                 self._go_back(kept, said)
                 impacts, off = self._watch(dt, wild=thrown, patient=True)
-        if kept is not None and (off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))):
+        if kept is not None and (
+            off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))
+        ):
             self._go_back(kept, said)
             self.struck = struck
             impacts = sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
@@ -148,7 +174,10 @@ class Stepper(Flying):
         """Say what momentum nobody gave in both halves of a step, by the entries there were before it."""
         if self.weighs and not self.reason:
             leaked = (self.books.account - entries)[LEAKED:TURNED]
-            self._numbers[MOMENTUM], self._numbers[SPIN] = np.linalg.norm(leaked[:3]), np.linalg.norm(leaked[3:])
+            self._numbers[MOMENTUM], self._numbers[SPIN] = (
+                np.linalg.norm(leaked[:3]),
+                np.linalg.norm(leaked[3:]),
+            )
 
     def _try(self, dt: float, *, struck: bool) -> tuple[int, bool]:
         """Take a step.
@@ -168,7 +197,11 @@ class Stepper(Flying):
         hard = impacts > 0 or struck or self.misjudged
         heavy = hard and self.audit and not self._keeps_momentum()
         created, pressed = self._close(), max(float(self.books.account[PRESSED]) - before, 0.0)
-        well = self._keeps_energy(created, OFF) and self._keeps_energy(pressed, OFF) and not self._makes_energy(created, dt)
+        well = (
+            self._keeps_energy(created, OFF)
+            and self._keeps_energy(pressed, OFF)
+            and not self._makes_energy(created, dt)
+        )
         return impacts, heavy or (hard and not well)
 
     def _watch(self, dt: float, *, wild: bool, patient: bool) -> tuple[int, bool]:
@@ -184,7 +217,9 @@ class Stepper(Flying):
         """
         books, audit, start = self.books, self.audit, self.measure_energy()
         before, self.audit = books.account.copy(), True
-        books.account[SUMS : TOTAL + 1] = 0.0  # so that nothing is lost in rounding beside what came before
+        books.account[SUMS : TOTAL + 1] = (
+            0.0  # so that nothing is lost in rounding beside what came before
+        )
         try:
             if not audit:
                 self.begin_motion()
@@ -194,15 +229,28 @@ class Stepper(Flying):
         if self.reason:
             return impacts, False
         self._tick(dt)
-        energy, came, swings = self.measure_energy(), books.account[SUMS : TOTAL + 1].copy(), wild and self.swings()
+        energy, came, swings = (
+            self.measure_energy(),
+            books.account[SUMS : TOTAL + 1].copy(),
+            wild and self.swings(),
+        )
         books.account[SUMS : TOTAL + 1] += before[SUMS : TOTAL + 1]
         created, pressed = float(energy - start - came[-1]), max(float(came[PRESSED - SUMS]), 0.0)
-        made, share = not wild and self._makes_energy(created, dt), CLOSED_OFF if wild and self.is_closed() else OFF
-        well = self._keeps_energy(created, share) and self._keeps_energy(pressed, OFF) and self._keeps_momentum()
+        made, share = (
+            not wild and self._makes_energy(created, dt),
+            CLOSED_OFF if wild and self.is_closed() else OFF,
+        )
+        well = (
+            self._keeps_energy(created, share)
+            and self._keeps_energy(pressed, OFF)
+            and self._keeps_momentum()
+        )
         if patient and (made or not well):
             return impacts, True
         if wild:
-            rise = max(created, float(energy - start - came[:BRINGERS].sum())) + (self.lent if swings else 0.0)
+            rise = max(created, float(energy - start - came[:BRINGERS].sum())) + (
+                self.lent if swings else 0.0
+            )
             taken = self._take_back(rise) if rise > FINE * self._kinetic else 0.0
             energy, self.lent = energy - taken, rise - taken if swings else 0.0
         if audit:
@@ -234,7 +282,10 @@ class Stepper(Flying):
 
     def _makes_energy(self, created: float, dt: float) -> bool:
         """Return whether energy from nowhere is more than a step may make, where no drive brings and takes more than all moves with."""
-        return self.engine.joints.drive is None and created > (GAIN * self._kinetic + FREE / self.length) * dt
+        return (
+            self.engine.joints.drive is None
+            and created > (GAIN * self._kinetic + FREE / self.length) * dt
+        )
 
     def _keeps_momentum(self) -> bool:
         """Return whether bodies got no more momentum from nowhere than rounding in time may make."""
@@ -245,7 +296,9 @@ class Stepper(Flying):
     def _take_back(self, rise: float) -> float:
         """Slow down by what nobody brought, without a change of momentum where nothing holds; return how much that took [J]."""
         free = not (self._numbers[TOUCHING] or self.mechanism.constraints.size)
-        self.v, taken = take_back(self.robot, self._data, (self.q, self.v), rise, keep_momentum=free)
+        self.v, taken = take_back(
+            self.robot, self._data, (self.q, self.v), rise, keep_momentum=free
+        )
         return taken
 
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
@@ -253,7 +306,11 @@ class Stepper(Flying):
         self.engine.contacts.rest(dt)
         self.worst = self.parts_touched = None
         self.strayed = self.created = self.lifted = 0.0
-        self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
+        self.span, self.lam, self.books.account[:] = (
+            dt,
+            np.zeros(self.mechanism.constraints.size),
+            entries,
+        )
         self._numbers[RESIDUAL : SPIN + 1] = quality
         self._dofs[[PULL, SAG]] = self._numbers[TOUCHING] = 0.0
 
@@ -285,7 +342,9 @@ class Stepper(Flying):
         """Return in how many parts a step is taken: more than one where no energy may be lost, and the more the faster a top spins."""
         if self.pushes or not self.swings():
             return 1
-        return int(min(max(SWING_PARTS, np.ceil(self._numbers[FASTEST] / SPINNING)), MOST_SWING_PARTS))
+        return int(
+            min(max(SWING_PARTS, np.ceil(self._numbers[FASTEST] / SPINNING)), MOST_SWING_PARTS)
+        )
 
     def _go(self, dt: float) -> int:
         """Go through a part of a step, cut in two wherever something hits; return the number of impacts."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables a step works on, laid out once for a tree, its touch points and its surroundings."""
 
 from __future__ import annotations
@@ -57,7 +58,12 @@ class Tables:
     """
 
     def __init__(
-        self, robot: RobotModel, points: PointTable, terrain: Terrain, movers: Sequence[BoundShape], limits: LimitTable | None
+        self,
+        robot: RobotModel,
+        points: PointTable,
+        terrain: Terrain,
+        movers: Sequence[BoundShape],
+        limits: LimitTable | None,
     ) -> None:
         """Lay them out.
 
@@ -95,7 +101,9 @@ def list_joints(model: pin.Model) -> Indices:
     for k in range(1, model.njoints):
         above, joint = int(model.parents[k]), model.joints[k]
         first = int(joint.idx_v) if joint.nv else rows[above][2] + 1
-        rows.append((above, first, int(joint.idx_v) + int(joint.nv) - 1 if joint.nv else rows[above][2]))
+        rows.append(
+            (above, first, int(joint.idx_v) + int(joint.nv) - 1 if joint.nv else rows[above][2])
+        )
     return np.array(rows, dtype=np.intp)
 
 
@@ -112,10 +120,20 @@ def _list_points(points: PointTable) -> Matrix:
     table = np.zeros((len(points), POINT_COLUMNS))
     if len(points):
         joints = np.array(points.joints)[points.owner]
-        columns = (points.p_J[:, :3, 0], points.radius, points.friction, points.restitution, joints, points.group, points.outward)
+        columns = (
+            points.p_J[:, :3, 0],
+            points.radius,
+            points.friction,
+            points.restitution,
+            joints,
+            points.group,
+            points.outward,
+        )
         clusters = find_clusters(points)
         table[:, :P_END] = np.column_stack((*columns, points.axis, clusters.shape))
-        table[clusters.first, P_END:P_ALL_END] = np.column_stack((clusters.end, clusters.p_J, clusters.radius))
+        table[clusters.first, P_END:P_ALL_END] = np.column_stack(
+            (clusters.end, clusters.p_J, clusters.radius)
+        )
         first, *balls = find_joint_balls(points)
         table[first, P_ALL_END:] = np.column_stack(balls)
     return table
@@ -124,7 +142,9 @@ def _list_points(points: PointTable) -> Matrix:
 def _list_shapes(terrain: Terrain, movers: Sequence[BoundShape]) -> Matrix:
     still = [(shape, 0, -1) for shape in terrain.shapes]
     table = np.zeros((len(still) + len(movers), SHAPE_COLUMNS))
-    for row, (shape, joint, group) in zip(table, still + [(m.shape, m.joint, m.group) for m in movers], strict=True):
+    for row, (shape, joint, group) in zip(
+        table, still + [(m.shape, m.joint, m.group) for m in movers], strict=True
+    ):
         row[:5] = KINDS.get(type(shape), 0), joint, group, shape.friction, shape.restitution
         X = frame_of(shape)
         row[S_R:S_T], row[S_T:S_HALF] = X.rotation.ravel(), X.translation

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The equation of motion at one instant, factored once: M = U^T U, and velocities seen as z = U v, where inertia is one."""
 
 from __future__ import annotations
@@ -40,12 +41,19 @@ class Terms:
         self.M: Matrix = self.data.M
         self.J: Matrix = np.reshape(self.data.J, (6, nv), order="F")
         self._diagonal_of_M: Vector = self.M.ravel(order="K")[:: nv + 1]
-        self._all_of_U, self._all_of_M = self._U.ravel(order="K"), self.M.ravel(order="K")  # in a row, which numpy copies faster
+        self._all_of_U, self._all_of_M = (
+            self._U.ravel(order="K"),
+            self.M.ravel(order="K"),
+        )  # in a row, which numpy copies faster
         self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
         self.rows: Matrix = np.zeros((0, nv))
         self.ok = True
-        self._R, self._order, self._scale = np.zeros((0, 0)), np.zeros(0, dtype=np.intp), np.zeros(0)
+        self._R, self._order, self._scale = (
+            np.zeros((0, 0)),
+            np.zeros(0, dtype=np.intp),
+            np.zeros(0),
+        )
         self._placements = Placements(self.model, self.data)
         self.poses: Matrix = self._placements.poses
 
@@ -99,7 +107,9 @@ class Terms:
         """Return U^-T X for rows or forces X (nv, k)."""
         if rows_T.ndim == 1:
             return np.asarray(blas.dtrsv(self.U, rows_T, trans=1))
-        return np.asarray(blas.dtrsm(1.0, self.U, rows_T, trans_a=1))  # LAPACK's would start threads for any number of rows
+        return np.asarray(
+            blas.dtrsm(1.0, self.U, rows_T, trans_a=1)
+        )  # LAPACK's would start threads for any number of rows
 
     def whiten_rows(self, rows: Matrix) -> Matrix:
         """Return X U^-1 for rows or forces X (k, nv), which are overwritten if they lie column by column: this is faster.
@@ -117,7 +127,9 @@ class Terms:
 
     def momentum(self, v: Vector) -> Vector:
         """Return z = U v."""
-        return np.asarray(blas.dtrmm(1.0, self.U, v[:, None])[:, 0])  # dtrmv would start threads for any number of coordinates
+        return np.asarray(
+            blas.dtrmm(1.0, self.U, v[:, None])[:, 0]
+        )  # dtrmv would start threads for any number of coordinates
 
     def force(self, z: Vector) -> Vector:
         """Return U^T z, the generalized impulse of a change of whitened velocity."""
@@ -164,14 +176,18 @@ class Terms:
         if k == 0:
             self.Q = np.zeros((nv, 0))
             return
-        sizes = np.linalg.norm(B, axis=0)  # made one: a row of a light body hides none of a heavy one
+        sizes = np.linalg.norm(
+            B, axis=0
+        )  # made one: a row of a light body hides none of a heavy one
         sizes = np.maximum(sizes, SMALLEST * max(float(sizes.max()), 1e-12))
         B, self._scale = B / sizes, self._scale / sizes
         qr, order, reflectors, _, _ = lapack.dgeqp3(B, lwork=2 * k + (k + 1) * 32, overwrite_a=1)
         pivots = np.abs(qr.diagonal())
         rank = int((pivots > RANK_TOLERANCE * max(float(pivots[0]), 1e-12)).sum())
         self._R, self._order = qr[:rank, :rank], order[:rank] - 1
-        self.Q = lapack.dorgqr(np.asfortranarray(qr[:, :rank]), reflectors[:rank], lwork=32 * max(k, 1))[0]
+        self.Q = lapack.dorgqr(
+            np.asfortranarray(qr[:, :rank]), reflectors[:rank], lwork=32 * max(k, 1)
+        )[0]
 
     def release(self) -> None:
         """Forget the bilateral rows."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows on coordinates that are the same wherever the tree is, as those of joints that mimic others, for steps that are taken in one go."""
 
 from __future__ import annotations
@@ -31,15 +32,22 @@ class TieTable:
             constraints: The rows.
         """
         robot, active = constraints.robot, [block for block in constraints if not block.inert]
-        ties = [block for block in active if isinstance(block, CoordinateBlock) and is_tie(robot, block)]
+        ties = [
+            block for block in active if isinstance(block, CoordinateBlock) and is_tie(robot, block)
+        ]
         self.generation, self.alone = constraints.generation, len(ties) == len(active)
         ties = ties if self.alone else []
-        self.rows: Matrix = np.vstack([np.zeros((0, robot.nv)), *(block.coefficients for block in ties)])
+        self.rows: Matrix = np.vstack(
+            [np.zeros((0, robot.nv)), *(block.coefficients for block in ties)]
+        )
         k = len(self.rows)
         self.scale, self.basis, self.R = np.ones(k), np.zeros((k, robot.nv)), np.zeros((k, k))
         self.order: Indices = np.zeros(k, dtype=np.intp)
         places = [place_rows(robot, block) for block in ties]
-        wanted = [place.dot(block.reference) + block.offset for place, block in zip(places, ties, strict=True)]
+        wanted = [
+            place.dot(block.reference) + block.offset
+            for place, block in zip(places, ties, strict=True)
+        ]
         lengths: Vector = np.array(constraints.scale[:k])
         self._places: Matrix = lengths[:, None] * np.vstack([np.zeros((0, robot.nq)), *places])
         self._wanted: Vector = lengths * np.concatenate([np.zeros(0), *wanted])
@@ -66,7 +74,9 @@ def is_tie(robot: RobotModel, block: ConstraintBlock) -> bool:
         return False
     single = np.zeros(robot.nv, dtype=bool)
     for joint in list(robot.model.joints)[1:]:
-        single[joint.idx_v : joint.idx_v + joint.nv] = joint.nq == joint.nv == 1 and robot.model.parents[joint.id] > 0
+        single[joint.idx_v : joint.idx_v + joint.nv] = (
+            joint.nq == joint.nv == 1 and robot.model.parents[joint.id] > 0
+        )
     return not block.coefficients[:, ~single].any()
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step but for its contacts, on the branches of the tree: what numba compiles in place of ``terms.py``.
 
 Tables and their rows are named in ``rows.py``.
@@ -8,7 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.thresholds import LONG
-from humanoid_dynamics.simulation.steps.branches import factor, find_momentum, find_velocity, whiten_all
+from humanoid_dynamics.simulation.steps.branches import (
+    factor,
+    find_momentum,
+    find_velocity,
+    whiten_all,
+)
 from humanoid_dynamics.simulation.steps.rows import (
     CUT,
     DAMPING,
@@ -74,14 +80,22 @@ def prepare_joints(dofs: Matrix, dt: float) -> None:
         share = find_share(dt * (loss + sag), dofs[INERTIA, i])
         early = (1.0 - share) * dofs[V, i]
         if cut == 0.0:
-            dofs[PULL, i] = dofs[KP, i] * dofs[OFFSET, i] + (0.5 * dt * dofs[KP, i] - dofs[KD, i]) * early
+            dofs[PULL, i] = (
+                dofs[KP, i] * dofs[OFFSET, i] + (0.5 * dt * dofs[KP, i] - dofs[KD, i]) * early
+            )
         else:
             dofs[PULL, i] = cut * dofs[EFFORT, i] - dofs[MOTOR, i]
         dofs[DRAG, i] = -loss * early
-        dofs[SAG, i], dofs[LOSS, i], dofs[EXTRA, i] = share * sag, share * loss, share * dt * (loss + sag)
+        dofs[SAG, i], dofs[LOSS, i], dofs[EXTRA, i] = (
+            share * sag,
+            share * loss,
+            share * dt * (loss + sag),
+        )
 
 
-def evaluate(M: Matrix, h: Vector, parents: Indices, tables: tuple[Matrix, ...], numbers: Vector) -> bool:
+def evaluate(
+    M: Matrix, h: Vector, parents: Indices, tables: tuple[Matrix, ...], numbers: Vector
+) -> bool:
     """Factor the inertia and find the velocity a step would end with if nothing touched and nothing held.
 
     Args:
@@ -137,7 +151,12 @@ def arrive(parents: Indices, L: Matrix, dofs: Matrix, numbers: Vector) -> None:
         losses += (dofs[DRAG, i] - dofs[LOSS, i] * end) * way
         contacts += (dofs[Z_START, i] + dofs[Z_END, i]) * (dofs[Z_END, i] - dofs[Z_FREE, i])
     numbers[FASTEST], numbers[MISJUDGED] = fastest, dt * fastest * off / max(1.0, dt / LONG) ** 3
-    numbers[W_MOTORS], numbers[W_PUSHES], numbers[W_DRIVE], numbers[W_LOSSES] = motors, pushes, drive, losses
+    numbers[W_MOTORS], numbers[W_PUSHES], numbers[W_DRIVE], numbers[W_LOSSES] = (
+        motors,
+        pushes,
+        drive,
+        losses,
+    )
     numbers[W_CONTACTS] = 0.5 * contacts
     check_drives(dofs, numbers)
 
@@ -158,7 +177,11 @@ def check_drives(dofs: Matrix, numbers: Vector) -> None:
         if cut != 0.0:
             share = find_share(dt * stiff, dofs[INERTIA, i])
             early, late = (1.0 - share) * dofs[V, i], share * dofs[V_END, i]
-            wanted = dofs[KP, i] * (dofs[OFFSET, i] + dt * early) - stiff * (early + late) + dofs[MOTOR, i]
+            wanted = (
+                dofs[KP, i] * (dofs[OFFSET, i] + dt * early)
+                - stiff * (early + late)
+                + dofs[MOTOR, i]
+            )
         if cut == 0.0 and abs(wanted) > limit * (1.0 + SLACK):
             dofs[CUT, i] = 1.0 if wanted > 0.0 else -1.0
             changed = 1.0
