@@ -107,6 +107,7 @@ def bench_motion(  # noqa: PLR0913
 
     The exit status is 1 where a comparison with the record fails or a negative control counts as preserved.
     """
+    from benchmarks.motion.controls import POSITIVE
     from benchmarks.motion.record import RECORD
 
     facts: dict[str, Any] = {}
@@ -124,7 +125,9 @@ def bench_motion(  # noqa: PLR0913
         facts |= _judge(cases, referees, Path(policy) if policy else None)
     if controls:
         facts["controls"] = _run_controls(cases)
-        failed = failed or not all(facts["controls"].values())
+        failed = failed or any(
+            bool(broken) == (name == POSITIVE) for name, broken in facts["controls"].items()
+        )
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
@@ -270,7 +273,7 @@ def _print(facts: dict[str, Any]) -> None:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     for name, broken in facts.get("controls", {}).items():
         console.print(
-            f"control {name}: {'PRESERVED' if not broken else 'broken ' + ', '.join(broken)}",
+            f"control {name}: {'preserved' if not broken else 'broken ' + ', '.join(broken)}",
             markup=False,
         )
     for part, result in facts.get("gate", {}).items():

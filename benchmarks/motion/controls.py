@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,11 @@ from humanoid_dynamics.filtering.preservation import find_broken_bounds, measure
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.spatial.arrays import Vector
 
+STEPS = 4
+POSITIVE = "planned_walk"  # the filter leaves it alone: it has to be preserved
 Motion = tuple[
     Clip, Vector
 ]  # filtered motion, and the instant of the reference of each of its rows [s]
@@ -64,22 +66,22 @@ CRIPPLED: Mapping[str, tuple[Settings | None, TickSettings | None]] = {
 
 
 def run_controls(clip: Clip) -> dict[str, tuple[str, ...]]:
-    """Return the broken bounds of every negative control on a walk; an empty entry is a control that counts as preserved.
+    """Return the broken bounds of every control: none of the positive control, at least one of each negative control.
 
     Args:
-        clip: A walk.
+        clip: A recorded walk, for the controls of the filter; falsified results are those of a planned walk of its robot.
     """
-    robot = clip.robot
-    found = filter_clip(robot, clip, ladder=LADDER[:1])
-    motion = (found.clip, reference_instants(clip, found))
-    broken = {}
+    planned = plan_walk(clip.robot, steps=STEPS).clip
+    found = filter_clip(clip.robot, planned, ladder=LADDER[:1])
+    motion = (found.clip, reference_instants(planned, found))
+    broken = {POSITIVE: tuple(found.report.broken)}
     for name, make in FALSIFIED.items():
-        falsified, stamps = make(motion)
-        broken[name] = find_broken_bounds(measure_preservation(clip, falsified, stamps))
+        broken[name] = find_broken_bounds(measure_preservation(planned, *make(motion)))
     for name, (settings, tick) in CRIPPLED.items():
-        crippled: Any = filter_clip(robot, clip, ladder=LADDER[:1], settings=settings, tick=tick)
-        report = crippled.report
-        broken[name] = () if report.preserved else tuple(report.broken) or ("not finished",)
+        report = filter_clip(
+            clip.robot, clip, ladder=LADDER[:1], settings=settings, tick=tick
+        ).report
+        broken[name] = () if report.preserved else tuple(report.broken)
     return broken
 
 
