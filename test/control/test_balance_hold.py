@@ -134,7 +134,7 @@ def test_bad_commands_that_come_slowly_do_not_hold_for_long(robot):
 
 
 def test_it_needs_a_free_standing_robot():
-    with pytest.raises(UnsupportedRobotError, match="needs the robot"):
+    with pytest.raises(UnsupportedRobotError, match="requires a robot model"):
         BalanceHold(None, ("a",), np.ones(1))
     arms = hd.load_robot("snake5")
     with pytest.raises(UnsupportedRobotError, match="root"):

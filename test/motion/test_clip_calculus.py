@@ -106,7 +106,7 @@ def test_sign_of_a_quaternion_means_nothing():
 def test_instants_beyond_the_clip_and_senseless_rates_are_refused():
     clip = smooth_clip(ROBOTS["human28"], n=10)
     with pytest.raises(
-        hd.ClipError, match=r"asked for 0 s to 1 s, the clip goes from 0 s to 0.18 s"
+        hd.ClipError, match=r"received 0 s to 1 s, expected times within 0 s to 0.18 s"
     ):
         resample_at(clip, [0.0, 0.1, 1.0])
     for rate in (0.0, -5.0, np.nan, np.inf):
@@ -120,7 +120,7 @@ def test_half_a_turn_between_two_rows_is_refused():
     robot = ROBOTS["spinner"]
     q = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     with pytest.raises(
-        hd.ClipError, match=r"row 1, column 'spin\.cos': turns by nearly half a turn"
+        hd.ClipError, match=r"row 1, column 'spin\.cos': rotates by nearly half a turn"
     ):
         resample_at(Clip(robot, np.arange(4.0), q), [0.0, 0.5, 2.5, 3.0])
 

@@ -237,7 +237,9 @@ def test_life_cycle_by_service_and_what_a_parameter_is(wires):
     future = describe.call_async(DescribeParameters.Request(names=["timeout"]))
     wires.wait(future.done, "it is described")
     (told,) = future.result().descriptors
-    assert told.description.startswith("s, 0.001 to 10; Age, by reception and by stamp, from which a command is stale")
+    assert told.description.startswith(
+        "s, 0.001 to 10; Age, by reception and by stamp, from which a command is stale"
+    )
     assert told.floating_point_range[0].to_value == 10.0
     wires.wait(
         lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()),

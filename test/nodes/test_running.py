@@ -155,7 +155,7 @@ sys.argv += ["--ros-args", "-p", "busy_wait:=true", "-p", "joints:=['knee']", "-
 main()
 """)
     said = ""
-    while "waiting" not in said:
+    while "WAITING" not in said:
         said = process.stderr.readline()
         assert said, "it ended before it was ready"
     process.send_signal(number)

@@ -143,7 +143,7 @@ class TestEveryRule:
             rest.q, rest.v, np.zeros(human28.nv), np.array(shares)
         )
         assert answer.certificate.status == "INVALID_INPUT"
-        assert "shares" in answer.certificate.reasons[0]
+        assert "load" in answer.certificate.reasons[0]
         assert not answer.tau.any()
 
     @pytest.mark.parametrize("shares", [[-1.0, 2.0], [1.0, 2.0], [0.5, 0.6]])
@@ -151,7 +151,7 @@ class TestEveryRule:
         rest = hd.State.at_rest(human28)
         with pytest.raises(
             hd.ShapeError,
-            match=r"shares: received \[.*\], expected numbers from 0 to 1 whose sum is 1",
+            match=r"load: received \[.*\], expected numbers from 0 to 1 whose sum is 1",
         ):
             hd.inverse_dynamics(
                 human28, rest, np.zeros(human28.nv), FEET, "transition", load=shares
@@ -167,8 +167,8 @@ class TestEveryRule:
             ("v", np.zeros(2), r"v: received shape \(2,\)"),
             ("v", [0.0] * 34, "v: received a list"),
             ("a", np.zeros((2, 2)), r"a: received shape \(2, 2\)"),
-            ("shares", [0.5, 0.5], "shares: received a list"),
-            ("shares", np.array(1.0), r"shares: received shape \(\)"),
+            ("load", [0.5, 0.5], "load: received a list"),
+            ("load", np.array(1.0), r"load: received shape \(\)"),
             ("force", np.zeros(2), r"force: received shape \(2,\)"),
             ("force", np.zeros(1), r"force: received shape \(1,\)"),
             ("force", [1.0], "force: received a list"),

@@ -62,7 +62,7 @@ def check_schedule(robot, solver, rng, pairs=None):
     places, rates = [FOUR.index(name) for name in schedule.surfaces], schedule.share_rates()
 
     def limit(t):
-        asked = {"shares": schedule.shares(t)} if known else {}
+        asked = {"load": schedule.shares(t)} if known else {}
         bound = bound_torque_step(
             robot,
             hd.State(q, calm * v),
