@@ -441,7 +441,7 @@ class BalanceController:
         if phase in LATE_CONTACTS:
             return LATE_CONTACTS[phase], why
         if self.reference.fault:
-            return BalanceStatus.REFERENCE_REFUSED, self.reference.fault
+            return BalanceStatus.REFERENCE_REJECTED, self.reference.fault
         status, why = self._judge_reference(t)
         if self.measured.estimated.any():
             return (

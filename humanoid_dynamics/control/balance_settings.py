@@ -25,8 +25,8 @@ class BalanceStatus(StatusEnum):
         "REFERENCE_ENDED",
         "the reference has ended or stopped coming; its last posture is held",
     )
-    REFERENCE_REFUSED = (
-        "REFERENCE_REFUSED",
+    REFERENCE_REJECTED = (
+        "REFERENCE_REJECTED",
         "the latest piece of the reference was rejected; the one before is followed, then held",
     )
     VELOCITIES_ESTIMATED = (

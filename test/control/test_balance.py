@@ -642,7 +642,7 @@ def test_references_beyond_the_limits_of_a_joint_are_refused(robot, case):
     assert not reference.put_joints(["left_shoulder_pitch"], times, table)
     assert "left_shoulder_pitch" in reference.fault
     assert "expected" in reference.fault
-    assert loop.run(0.2).status == "REFERENCE_REFUSED"
+    assert loop.run(0.2).status == "REFERENCE_REJECTED"
     np.testing.assert_allclose(loop.tau, before, atol=0.5)
     row = np.concatenate((robot.posture[:7], np.zeros(6)))
     assert not reference.put_base(times[:1], (row + 1e9 * (np.arange(13) == 2))[None])

@@ -376,7 +376,7 @@ def test_bad_reference(wires, fault):
     wires.out[f"reference/{topic}"].publish(message)
     wires.wait(lambda: wires.node._controller.reference.fault, "the reference is refused")
     np.testing.assert_allclose(state(wires).effort, good, atol=1.0)
-    wires.expect("REFERENCE_REFUSED")
+    wires.expect("REFERENCE_REJECTED")
     wires.wait(lambda: wires.reason, "the reason is told")
     wires.out["reference/joints"].publish(reference(wires, shift=0.5))
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")

@@ -133,49 +133,49 @@ REFERENCES = {
     "not a number": (
         "joints",
         lambda w: joints(w, positions=both(w, np.nan)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "not finite",
     ),
     "velocity infinite": (
         "joints",
         lambda w: joints(w, velocities=both(w, np.inf)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "not finite",
     ),
     "unknown joint": (
         "joints",
         lambda w: joints(w, names=["wing", *w.names[1:]]),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "wing",
     ),
     "a joint twice": (
         "joints",
         lambda w: joints(w, names=[w.names[1], *w.names[1:]]),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "twice",
     ),
     "too few positions": (
         "joints",
         lambda w: joints(w, positions=np.zeros((2, 5))),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "shape",
     ),
     "no points": (
         "joints",
         lambda w: joints(w, times=(), positions=np.zeros((0, 28))),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "shape (0, 0)",
     ),
     "times that stand still": (
         "joints",
         lambda w: joints(w, times=(1.0, 1.0)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "do not ascend",
     ),
     "times that go back": (
         "joints",
         lambda w: joints(w, times=(2.0, 1.0)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "do not ascend",
     ),
     "all over": (
@@ -188,19 +188,19 @@ REFERENCES = {
     "base not a number": (
         "base",
         lambda w: base(w, row=spoilt(w.rest, np.nan)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "not finite",
     ),
     "base not of unit length": (
         "base",
         lambda w: base(w, row=[*w.rest[:6], 0.5, *w.rest[7:]]),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "unit length",
     ),
     "base turned by nothing": (
         "base",
         lambda w: base(w, row=np.zeros(13)),
-        "REFERENCE_REFUSED",
+        "REFERENCE_REJECTED",
         "unit length",
     ),
     "old base": (
@@ -229,8 +229,8 @@ JUMPS = {
     "teleport": (lambda w: moved(w, [5.0, -2.0, 0.0]), "LIMITED"),
     "about face": (lambda w: turned(w, [0.0, 0.0, 1.0], np.pi), "LIMITED"),
     "into the ground": (lambda w: moved(w, [0.0, 0.0, -0.5]), "LIMITED"),
-    "upside down": (lambda w: turned(w, [0.0, 1.0, 0.0], np.pi), "REFERENCE_REFUSED"),
-    "on its back": (lambda w: turned(w, [0.0, 1.0, 0.0], -1.55), "REFERENCE_REFUSED"),
+    "upside down": (lambda w: turned(w, [0.0, 1.0, 0.0], np.pi), "REFERENCE_REJECTED"),
+    "on its back": (lambda w: turned(w, [0.0, 1.0, 0.0], -1.55), "REFERENCE_REJECTED"),
 }
 
 

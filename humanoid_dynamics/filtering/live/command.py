@@ -36,8 +36,8 @@ class LiveFilterStatus(StatusEnum):
         "REFERENCE_ENDED",
         "the last posture of the reference is held until more comes",
     )
-    REFERENCE_REFUSED = (
-        "REFERENCE_REFUSED",
+    REFERENCE_REJECTED = (
+        "REFERENCE_REJECTED",
         "a piece of the reference was rejected; the reason states why",
     )
     REFERENCE_STALE = (

@@ -126,7 +126,7 @@ class LiveMotion:
         if not self._is_meant(times, now):
             return False
         if not self.reference.put_joints(names, times, table):
-            self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, self.reference.fault, now)
+            self._troubles.put(LiveFilterStatus.REFERENCE_REJECTED, self.reference.fault, now)
             return False
         if not np.isfinite(self._came):
             self._came = now
@@ -143,7 +143,7 @@ class LiveMotion:
         if not self._is_meant(times, now):
             return False
         if not self.reference.put_base(times, rows):
-            self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, self.reference.fault, now)
+            self._troubles.put(LiveFilterStatus.REFERENCE_REJECTED, self.reference.fault, now)
             return False
         self._based = True
         return True
@@ -155,7 +155,7 @@ class LiveMotion:
             reason: Why.
             now: The time [s].
         """
-        self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, reason, now)
+        self._troubles.put(LiveFilterStatus.REFERENCE_REJECTED, reason, now)
 
     def advance(self, now: float) -> list[Command]:
         """Return what is due; nothing raises.
@@ -224,7 +224,7 @@ class LiveMotion:
                 self._troubles.put(LiveFilterStatus.LIMITED, became.description, now)
             elif became not in ACCEPTED:
                 self._troubles.put(
-                    LiveFilterStatus.REFERENCE_REFUSED,
+                    LiveFilterStatus.REFERENCE_REJECTED,
                     f"a posture of the reference was left out: {became}",
                     now,
                 )
