@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics of humanoids: torques with physically right contact forces, at kilohertz, from a URDF alone.
+"""Joint torques with physically consistent contact forces for any humanoid or biped URDF.
 
     import humanoid_dynamics as hd
 

@@ -37,7 +37,6 @@ RateOption = Annotated[
     float,
     typer.Option(
         "--fps",
-        "--rate",
         min=0.0,
         help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.",
     ),

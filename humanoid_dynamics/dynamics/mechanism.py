@@ -83,7 +83,11 @@ class Mechanism:
 
         Args:
             q: (nq,) configuration.
+
+        Raises:
+            ShapeError: If a size is wrong.
         """
+        _check_size("q", q, self.robot.nq)
         self.kinematics.place(q)
         self.build_map(drift=False)
 
@@ -93,7 +97,12 @@ class Mechanism:
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
+
+        Raises:
+            ShapeError: If a size is wrong.
         """
+        _check_size("q", q, self.robot.nq)
+        _check_size("v", v, self.robot.nv)
         self.kinematics.move(q, v)
         self.build_map()
 
@@ -262,3 +271,8 @@ def all_finite(*vectors: Vector) -> bool:
     for vector in vectors:
         total += blas.dasum(vector) if vector.size else 0.0  # unlike a dot product it does not warn
     return math.isfinite(total)
+
+
+def _check_size(name: str, values: Vector, size: int) -> None:
+    if np.shape(values) != (size,):
+        raise ShapeError(name, f"shape {np.shape(values)}", f"shape {(size,)}")

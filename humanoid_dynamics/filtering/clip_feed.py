@@ -115,7 +115,7 @@ def feed_clip(
     Args:
         flow: The filter, to which nothing was fed.
         clip: The clip.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         What became of it.

@@ -108,7 +108,7 @@ def filter_clip(  # noqa: PLR0913
         settings: Times and lengths of the conditioning.
         tick: How the tick decides.
         ladder: Attempts, in order; the first whose robot stays on its feet is kept, the longest where none does.
-        watch: Told the share of the present attempt that is done.
+        watch: Called with the share of the present attempt that is done.
         normal: (3,) normal of the ground, through the origin; upward where None.  Targets of frames are in axes of the ground.
         sensitivity: Whether five perturbed runs are made as well, each with the first attempt; see ``sensitivity.perturbations``.
 

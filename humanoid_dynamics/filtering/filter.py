@@ -39,7 +39,7 @@ BASE = 6
 
 
 class DynamicsFilter:
-    """A filter for one robot: ``push`` samples as they come, ``tick`` at an even rate.
+    """Dynamics filter of one robot: ``update`` with samples as they come, ``step`` at an even rate.
 
     From the first frame on every tick has an answer: where samples are late it looks less far ahead, and where they do not come the
     reference stands still until they do.
@@ -164,7 +164,7 @@ class DynamicsFilter:
 
     @property
     def ready(self) -> bool:
-        """Whether samples have led to a frame that is not handed out yet: ``while flow.ready: flow.step()`` takes all there are."""
+        """Whether a frame is ready: ``while dynamics_filter.ready: dynamics_filter.step()`` takes all there are."""
         return self._stream.ready
 
     def keep_time(self, late: float, missed: float = 0.0) -> None:

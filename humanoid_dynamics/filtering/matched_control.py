@@ -19,7 +19,7 @@ def make_matched_control(clip: Clip, watch: Callable[[float], None] | None = Non
 
     Args:
         clip: The clip.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         Motion with velocities, accelerations and contacts, certified to be inside all limits; None where there is none.

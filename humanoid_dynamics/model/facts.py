@@ -14,7 +14,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 
 def describe_robot(robot: RobotModel) -> dict[str, Any]:
-    """Tell what a robot is.
+    """Describe a robot model.
 
     Args:
         robot: The robot.

@@ -74,7 +74,7 @@ def check_clip(
     others: Mapping[str, Clip] | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> ClipReport:
-    """Tell where, when and why a clip is impossible.
+    """Check the physical feasibility of a clip and report where, when and why it is violated.
 
     Args:
         clip: A clip of a robot that stands on two soles; its contacts, velocities and accelerations are used where it has any.
@@ -82,7 +82,7 @@ def check_clip(
         control: Whether the false alarms are measured too.
         others: Kind of motion -> motion of the robot that is possible, with velocities, accelerations and contacts: more to measure
             false alarms on, beside walks.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The report.

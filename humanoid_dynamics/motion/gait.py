@@ -116,7 +116,7 @@ def plan_walk(
         style: How to walk.
         speed: Forward speed [m/s], negative backwards, in place of the step length of the style.
         keep_limits: Whether joints stay inside their position limits; where left and right differ they do not, and the clip says so.
-        watch: Told the share that is done, now and then.
+        watch: Called with the share that is done, now and then.
         **fields: Fields of ``WalkStyle`` that replace those of the style, such as ``steps=6``.
 
     Returns:

@@ -28,7 +28,6 @@ def load_clip(
     joint_map: JointMap | None = None,
     skeleton_map: SkeletonMap | None = None,
     fps: float | None = None,
-    rate: float | None = None,
 ) -> Clip:
     """Read a motion file and put it on a robot.
 
@@ -40,7 +39,6 @@ def load_clip(
         joint_map: Which column is which joint.
         skeleton_map: Which joint of a skeleton is which point of a body.
         fps: Samples per second of a file that has no times and no rate, such as a table of text without a header [Hz].
-        rate: The same.
 
     Returns:
         The clip.
@@ -48,7 +46,7 @@ def load_clip(
     Raises:
         ClipError: If the file cannot be read, or has neither times nor a rate and none is given.
     """
-    motion = read_motion(Path(path), rate if fps is None else fps)
+    motion = read_motion(Path(path), fps)
     if isinstance(motion, Recording):
         check_times(motion.times, motion.origin)
         return build_clip(motion, robot, joint_map)

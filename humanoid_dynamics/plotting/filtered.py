@@ -58,7 +58,7 @@ def draw_filtered(
         clip: The clip before.
         found: The clip after.
         path: The file; missing folders are made.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -85,7 +85,7 @@ def film_filtered(
         clip: The clip before.
         found: The clip after.
         path: The file; missing folders are made.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.

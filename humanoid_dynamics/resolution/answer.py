@@ -108,7 +108,7 @@ class Certificate:
         return self._margins
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all it tells, by name."""
+        """Return all fields by name."""
         return {name: getattr(self, name) for name in FIELDS}
 
     def __repr__(self) -> str:

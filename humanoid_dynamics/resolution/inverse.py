@@ -77,7 +77,7 @@ def inverse_dynamics(
 
 
 class InverseDynamics:
-    """Inverse dynamics prepared for one set of contacts and one rule: make once, ``tick`` many times.
+    """Inverse dynamics prepared for one set of contacts and one rule: prepare once, ``solve`` many times.
 
     With tau_0 the torques of free motion and J the Jacobian of the contacts, M a + h = tau_0 holds with tau = tau_0 - J'x.  Rows
     that no motor drives must vanish: they are equations for x.  What freedom they leave, the rule spends.  Gears between joints that

@@ -88,7 +88,7 @@ def run_walk_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The runs and their bounds.
@@ -121,7 +121,7 @@ def run_kick_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The run and its bounds.
@@ -144,7 +144,7 @@ def run_slope_experiment(robot: RobotModel, watch: Watch | None = None) -> Filte
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The runs and their bounds.
@@ -174,7 +174,7 @@ def run_turn_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The run and its bounds.
@@ -199,7 +199,7 @@ def run_push_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The runs and their bounds.
@@ -235,7 +235,7 @@ def run_squat_experiment(robot: RobotModel, watch: Watch | None = None) -> Filte
 
     Args:
         robot: A robot that stands on two soles.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The run and its bounds.
@@ -263,7 +263,7 @@ def run_rope_experiment(robot: RobotModel, watch: Watch | None = None) -> Filter
 
     Args:
         robot: Not used: the figure on the ropes is always the one of 28 hinges.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The runs and their bounds.

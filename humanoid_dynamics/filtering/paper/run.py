@@ -104,7 +104,7 @@ def run_paper_filter(
         use_contacts: Whether the contact labels of the clip are told to the filter; it finds contacts by itself where not.
         surfaces: Contact surfaces that may touch; those the robot stands on where left out.
         between: Called before each tick with the filter and the row, to push or to change the structure.
-        progress: Told the share that is done.
+        progress: Called with the share that is done.
 
     Returns:
         What came of it; it ends with a fall.

@@ -92,7 +92,7 @@ def replay_poses(
         tele: Teleoperation, in relative mode where the poses are not in the world of the robot.
         streams: Led frame -> what leads it.
         line: How poses come; at once where None.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         What became of them.

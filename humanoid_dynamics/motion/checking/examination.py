@@ -82,7 +82,7 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
     Args:
         clip: A clip of a robot that stands on two soles; its contacts, velocities and accelerations are used where it has any.
         cutoff: Low-pass before differences, where accelerations are missing [Hz].
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         What was found.

@@ -42,7 +42,7 @@ def build_controls(
 
     Args:
         robot: The robot.
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         Kind of motion -> control; nothing where the robot cannot walk.

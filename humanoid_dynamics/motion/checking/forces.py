@@ -230,7 +230,7 @@ def compute_needs(
         surfaces: What may touch.
         touches: (n, s) whether each touches, and whether it moves over the ground meanwhile.
         level: Height of the ground [m].
-        watch: Told the share that is done.
+        watch: Called with the share that is done.
 
     Returns:
         The needs.

@@ -114,7 +114,7 @@ class WalkSearch:
             times: (n,) instants [s].
             path: Path of the centre of mass, seen from above, at these instants.
             lowered: How far it is below that of the resting posture [m].
-            watch: Told the share that is done.
+            watch: Called with the share that is done.
 
         Returns:
             The joints.
