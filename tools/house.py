@@ -21,7 +21,7 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 50509,
+    "statements": 50507,
     "files": 734,
     "longest chain": 22,
     "words, 90th percentile": 28,
@@ -33,7 +33,7 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 654,
     "complex functions": 85,
     "deep imports": 0,
-    "banned words": 627,
+    "banned words": 626,
     "long lines": 123,
     "loose statuses": 0,
     "failing examples": 0,

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from humanoid_dynamics.filtering.clip_feed import HOLD
-from humanoid_dynamics.filtering.clip_filter import LADDER, FilteredClip, filter_clip
+from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip, reference_instants
 from humanoid_dynamics.filtering.preservation import find_broken_bounds, measure_preservation
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -73,7 +72,7 @@ def run_controls(clip: Clip) -> dict[str, tuple[str, ...]]:
     """
     planned = plan_walk(clip.robot, steps=STEPS).clip
     found = filter_clip(clip.robot, planned, ladder=LADDER[:1])
-    motion = (found.clip, reference_instants(planned, found))
+    motion = (found.clip, reference_instants(planned, found.frames))
     broken = {POSITIVE: tuple(found.report.broken)}
     for name, make in FALSIFIED.items():
         broken[name] = find_broken_bounds(measure_preservation(planned, *make(motion)))
@@ -83,8 +82,3 @@ def run_controls(clip: Clip) -> dict[str, tuple[str, ...]]:
         ).report
         broken[name] = () if report.preserved else tuple(report.broken)
     return broken
-
-
-def reference_instants(clip: Clip, found: FilteredClip) -> Vector:
-    """Return the instant of the reference each frame belongs to [s]."""
-    return np.array([frame.reference for frame in found.frames]) - HOLD + float(clip.times[0])

@@ -10,7 +10,7 @@ streams
 clips
     Every frame inside all limits; joint RMS of controls unchanged to 1e-3 rad.  The filter is chaotic at its margins, so the rest is
     statistical: the share of runs that finish and the median stride may not be lower by more than 2 % where a paired one-sided sign test
-    calls the loss significant.  A loss that the test cannot tell from chance is a notice.
+    calls the loss significant.  A loss that is not significant is a notice.
 """
 
 from __future__ import annotations

@@ -193,15 +193,15 @@ def run(
 ) -> tuple[list[Frame], set[SampleStatus]]:
     """Let a filter follow samples to their end; return all its frames, and what became of the samples."""
     frames: list[Frame] = []
-    said: set[SampleStatus] = set()
+    statuses: set[SampleStatus] = set()
     for t, q in samples:
-        said.add(flow.update(t, q))
+        statuses.add(flow.update(t, q))
         while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     flow.finish()
     while flow.ready and (frame := flow.step()) is not None:
         frames.append(frame)
-    return frames, said
+    return frames, statuses
 
 
 @functools.cache

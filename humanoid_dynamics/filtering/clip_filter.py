@@ -29,7 +29,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip, check_duration
 from humanoid_dynamics.motion.resampling import sample_configurations
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
@@ -262,9 +262,14 @@ def _attempt(
     return feed.frames, report.without_limits() if flow.doubtful else report
 
 
+def reference_instants(clip: Clip, frames: Sequence[Frame]) -> Vector:
+    """Return the instant of a clip that each of its frames belongs to, (n,) [s]; a hold precedes the clip."""
+    return np.array([frame.reference for frame in frames]) - HOLD + float(clip.times[0])
+
+
 def _measure(original: Clip, paced: Clip, feed: Feed) -> PreservationMeasures:
     """Measure what is kept of a clip whose rows came at other instants; NaN where a clip has too little to be measured."""
-    stamps = np.array([frame.reference for frame in feed.frames]) - HOLD + paced.times[0]
+    stamps = reference_instants(paced, feed.frames)
     early, late = (
         np.minimum(stamps - paced.times[0], 0.0),
         np.maximum(stamps - paced.times[-1], 0.0),
@@ -283,8 +288,7 @@ def _measure(original: Clip, paced: Clip, feed: Feed) -> PreservationMeasures:
 
 
 def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
-    times = np.array([frame.reference for frame in frames]) - HOLD + clip.times[0]
-    return sample_configurations(clip, times)
+    return sample_configurations(clip, reference_instants(clip, frames))
 
 
 def _changed(settings: Settings, attempt: Attempt) -> Settings:
