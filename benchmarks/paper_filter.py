@@ -14,12 +14,12 @@ from benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from benchmarks.interleave import Contender, Timing
 from benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
 from benchmarks.stand import SEED, Stand
-from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
-from humanoid_dynamics.filtering.paper.filter import PaperFilter
-from humanoid_dynamics.filtering.paper.frame import PaperFrame
-from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.papers.dynamics_filter.feedback import Gains, PaperReference
+from humanoid_dynamics.papers.dynamics_filter.filter import PaperFilter
+from humanoid_dynamics.papers.dynamics_filter.frame import PaperFrame
+from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 

@@ -12,7 +12,7 @@ from benchmarks.interleave import Contender, Timing
 from benchmarks.rows import Measurement, Race, compare
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedSnake,
     SnakeModel,
     SnakeState,
@@ -20,7 +20,7 @@ from humanoid_dynamics.snake import (
     compute_kinetic_energy,
     to_robot_state,
 )
-from humanoid_dynamics.snake.counts import PAPER_TOTALS, measure_operations, sum_paper_steps
+from humanoid_dynamics.papers.snake.counts import PAPER_TOTALS, measure_operations, sum_paper_steps
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATH = "snake"

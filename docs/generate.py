@@ -20,7 +20,6 @@ import paper_items
 import refusals
 import yaml
 
-from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jumps
 from humanoid_dynamics.cli.app import VERBS, build_app
 from humanoid_dynamics.control.holding import HoldingStatus
 from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
@@ -34,6 +33,7 @@ from humanoid_dynamics.motion.walking.step_rules import LAWS, StepComparison
 from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
 from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy
+from humanoid_dynamics.papers.biped.schedule import STEP_RULES, build_step, measure_jumps
 from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scenes.names import scene_names

@@ -14,14 +14,19 @@ import human_steps
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.biped.recursion import FRONT_SIGN
-from humanoid_dynamics.biped.schedule import Step, build_step, compute_step_torques, measure_jumps
-from humanoid_dynamics.biped.step import PHASES
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import build_planar_step
 from humanoid_dynamics.motion.walking.step_rules import StepComparison
+from humanoid_dynamics.papers.biped.recursion import FRONT_SIGN
+from humanoid_dynamics.papers.biped.schedule import (
+    Step,
+    build_step,
+    compute_step_torques,
+    measure_jumps,
+)
+from humanoid_dynamics.papers.biped.step import PHASES
 
 IMAGES = Path(__file__).resolve().parent / "images"
 CARRIED = "Comment"  # key of the text in a picture that holds its numbers

@@ -17,7 +17,7 @@ from number_pictures import PICTURES, differs, read_numbers
 from scene_pictures import draw_scene
 
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS
+from humanoid_dynamics.filtering.experiments.experiments import EXPERIMENTS
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.plotting.filter import draw_experiment
 from humanoid_dynamics.simulation.scenes.names import scene_names

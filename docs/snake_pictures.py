@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from humanoid_dynamics.papers.snake.chain import STANDARD_GRAVITY, SnakeState
+from humanoid_dynamics.papers.snake.experiment import run_snake_experiment
+from humanoid_dynamics.papers.snake.robot import find_snake
 from humanoid_dynamics.plotting.canvas import save_png, style
 from humanoid_dynamics.plotting.snake import draw_comparisons, draw_drive
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.snake.chain import STANDARD_GRAVITY, SnakeState
-from humanoid_dynamics.snake.experiment import run_snake_experiment
-from humanoid_dynamics.snake.robot import find_snake
 
 IMAGES = Path(__file__).resolve().parent / "images"
 LARGEST = 120_000  # bytes

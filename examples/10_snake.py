@@ -6,19 +6,16 @@ By hand: wheels that may not slip sideways do no work, so the kinetic energy gro
 
 import numpy as np
 
-from humanoid_dynamics.snake import (
-    SnakeModel,
-    build_paper_state,
-    build_paper_torques,
-    simulate_snake,
-)
+from humanoid_dynamics.papers import snake
 
 
 def main() -> float:
     """Return the largest error of the energy balance [J]."""
     n = 5
-    model = SnakeModel.uniform(n)
-    run = simulate_snake(model, build_paper_state(n), build_paper_torques(n), duration=1.0)
+    model = snake.SnakeModel.uniform(n)
+    run = snake.simulate_snake(
+        model, snake.build_paper_state(n), snake.build_paper_torques(n), duration=1.0
+    )
     print(f"{n} links, {len(run.t)} instants, speeds at the end {np.round(run.u[-1], 4)}")
     return float(np.abs(run.energy - run.energy[0]).max())
 

@@ -23,7 +23,7 @@ def attach_stub(package: str, file: str) -> Attached:
         file: Its ``__file__``.
     """
     homes = {
-        alias.asname or alias.name: (f"{package}.{node.module}", alias.name)
+        alias.asname or alias.name: (".".join(filter(None, (package, node.module))), alias.name)
         for node in ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
@@ -34,6 +34,8 @@ def attach_stub(package: str, file: str) -> Attached:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, original = homes[name]
+        if module == package:  # a package inside this one
+            return import_module(f"{package}.{original}")
         return getattr(import_module(module), original)
 
     return get, lambda: names, names

@@ -7,19 +7,19 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.biped.body import BipedBody, build_body
-from humanoid_dynamics.biped.chain import (
+from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
+from humanoid_dynamics.papers.biped.body import BipedBody, build_body
+from humanoid_dynamics.papers.biped.chain import (
     ChainMotion,
     build_com_offsets,
     build_joint_offsets,
     link_masses,
     view_from,
 )
-from humanoid_dynamics.biped.ground import compute_ground_wrench
-from humanoid_dynamics.biped.recursion import build_legs
-from humanoid_dynamics.biped.schedule import build_step
-from humanoid_dynamics.biped.step import PHASES, find_phase
-from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
+from humanoid_dynamics.papers.biped.ground import compute_ground_wrench
+from humanoid_dynamics.papers.biped.recursion import build_legs
+from humanoid_dynamics.papers.biped.schedule import build_step
+from humanoid_dynamics.papers.biped.step import PHASES, find_phase
 
 R1 = GaitR1()
 T0, T1, T2 = R1.switches

@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 50507,
-    "files": 734,
+    "statements": 50513,
+    "files": 736,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 12,
@@ -30,7 +30,7 @@ BUDGETS: Mapping[str, int] = {
     "repeated class names": 44,
     "late imports": 29,
     "private imports": 18,
-    "scattered numbers": 654,
+    "scattered numbers": 615,
     "complex functions": 85,
     "deep imports": 0,
     "banned words": 626,

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from humanoid_dynamics.cli.experiments import Cell, Effort, Outcome, Sheet
-from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS, FilterExperiment
-from humanoid_dynamics.filtering.paper.run import summarise
+from humanoid_dynamics.filtering.experiments.experiments import EXPERIMENTS, FilterExperiment
+from humanoid_dynamics.filtering.experiments.run import summarise
 from humanoid_dynamics.model.load import load_robot
 
 ROBOT = "human28"

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from humanoid_dynamics.cli.experiments import EXPERIMENTS, Cell, Effort, Outcome, Sheet
-from humanoid_dynamics.snake.counts import sum_paper_steps
-from humanoid_dynamics.snake.dynamics import MODES
-from humanoid_dynamics.snake.experiment import SnakeExperiment, run_snake_experiment
-from humanoid_dynamics.snake.operations import Operations
+from humanoid_dynamics.papers.snake.counts import sum_paper_steps
+from humanoid_dynamics.papers.snake.dynamics import MODES
+from humanoid_dynamics.papers.snake.experiment import SnakeExperiment, run_snake_experiment
+from humanoid_dynamics.papers.snake.operations import Operations
 
 NAMES = {
     "linear": "Kane, O(n)",

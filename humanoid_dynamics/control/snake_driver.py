@@ -9,11 +9,15 @@ import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.snake.dynamics import SnakeStatus
-from humanoid_dynamics.snake.inverse import SnakeTorques
-from humanoid_dynamics.snake.robot import find_snake
-from humanoid_dynamics.snake.steering import SerpentineGait, compute_steering_torques, hold_grip
-from humanoid_dynamics.snake.wheels import compute_slip_margins
+from humanoid_dynamics.papers.snake.dynamics import SnakeStatus
+from humanoid_dynamics.papers.snake.inverse import SnakeTorques
+from humanoid_dynamics.papers.snake.robot import find_snake
+from humanoid_dynamics.papers.snake.steering import (
+    SerpentineGait,
+    compute_steering_torques,
+    hold_grip,
+)
+from humanoid_dynamics.papers.snake.wheels import compute_slip_margins
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 from humanoid_dynamics.status import StatusEnum
 

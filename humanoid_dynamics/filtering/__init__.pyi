@@ -10,9 +10,6 @@ from .filter import DynamicsFilter as DynamicsFilter
 from .frame import FilterStatus as FilterStatus
 from .frame import Frame as Frame
 from .live.command import LiveFilterStatus as LiveFilterStatus
-from .paper.filter import PaperFilter as PaperFilter
-from .paper.filter import PaperReference as PaperReference
-from .paper.frame import PaperFilterStatus as PaperFilterStatus
 from .poses.answer import TeleoperationFrame as TeleoperationFrame
 from .poses.answer import TeleoperationStatus as TeleoperationStatus
 from .poses.gate import PoseStreamStatus as PoseStreamStatus

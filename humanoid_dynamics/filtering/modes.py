@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.filtering.paper.literal_tick import LiteralTick
+from humanoid_dynamics.filtering.literal_tick import LiteralTick
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.ticks.step import Tick
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings

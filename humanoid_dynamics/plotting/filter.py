@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_dynamics.filtering.paper.experiments import FilterExperiment
-from humanoid_dynamics.filtering.paper.run import PaperRun
+from humanoid_dynamics.filtering.experiments.experiments import FilterExperiment
+from humanoid_dynamics.filtering.experiments.run import PaperRun
 from humanoid_dynamics.plotting.canvas import new_figure, save_png, style
 from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
 from humanoid_dynamics.spatial.arrays import Vector

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from humanoid_dynamics.papers.snake.chain import SnakeModel, SnakeState, compute_link_positions
+from humanoid_dynamics.papers.snake.counts import sum_paper_steps
+from humanoid_dynamics.papers.snake.experiment import LINKS, PrecisionRow, SnakeExperiment
 from humanoid_dynamics.plotting.canvas import new_figure, save_png, style
-from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, compute_link_positions
-from humanoid_dynamics.snake.counts import sum_paper_steps
-from humanoid_dynamics.snake.experiment import LINKS, PrecisionRow, SnakeExperiment
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LOOKS = {

@@ -13,7 +13,11 @@ import humanoid_dynamics as hd
 
 ROOT = Path(hd.__file__).parent
 PROJECT = Path(__file__).parents[2]
-ROOMS = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+ROOMS = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for pattern in ("*/__init__.py", "papers/*/__init__.py")
+    for path in ROOT.glob(pattern)
+)
 PAGES = [
     PROJECT / "README.md",
     *sorted((PROJECT / "docs").glob("*.md")),
@@ -54,6 +58,11 @@ def test_importing_packages_loads_no_numpy():
 def test_documents_and_examples_import_no_deeper_than_one_package(page):
     found = [match[1] for match in IMPORT.finditer(page.read_text(encoding="utf-8"))]
     assert not [each for each in found if each.count(".") > 1]
+
+
+def test_procedures_of_a_paper_are_reached_by_one_import():
+    papers = import_module("humanoid_dynamics.papers")
+    assert papers.snake.SnakeModel.uniform(3).n == 3
 
 
 def test_simulation_takes_terrain_and_controller():

@@ -10,8 +10,8 @@ import pytest
 from humanoid_dynamics.cli import experiment_snake, main
 from humanoid_dynamics.cli.experiments import EXPERIMENTS, Sheet, find_experiment
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.snake import experiment
-from humanoid_dynamics.snake.experiment import (
+from humanoid_dynamics.papers.snake import experiment
+from humanoid_dynamics.papers.snake.experiment import (
     SnakeExperiment,
     compare_operations,
     compare_precision,

@@ -11,7 +11,7 @@ from humanoid_dynamics.control.snake_driver import GAIT, SnakeDriver, SnakeDrive
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import read_description
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedSnake,
     SnakeModel,
     SnakeState,
@@ -21,8 +21,8 @@ from humanoid_dynamics.snake import (
     forward_dynamics,
     to_robot_state,
 )
-from humanoid_dynamics.snake.inverse import compute_torque_map
-from humanoid_dynamics.snake.steering import LEAST_PART, hold_grip, predict_side_forces
+from humanoid_dynamics.papers.snake.inverse import compute_torque_map
+from humanoid_dynamics.papers.snake.steering import LEAST_PART, hold_grip, predict_side_forces
 
 PERIOD = 5e-3
 

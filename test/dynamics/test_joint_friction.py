@@ -10,8 +10,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.control.balance import BalanceController
 from humanoid_dynamics.control.balance_settings import BalanceSettings
 from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
 from humanoid_dynamics.resolution.inverse import InverseDynamics
-from humanoid_dynamics.vdc.inverse import solve_subsystems
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,14 @@ import pytest
 
 import humanoid_dynamics as hd
 from benchmarks.paper_filter import record_moments
-from humanoid_dynamics.filtering.paper import quick_tick as paper_quick_tick
-from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
-from humanoid_dynamics.filtering.paper.filter import PaperFilter
-from humanoid_dynamics.filtering.paper.ground import Slope
-from humanoid_dynamics.filtering.paper.kernel_wish import find_turn, turn
-from humanoid_dynamics.filtering.paper.solution import Units
-from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.papers.dynamics_filter import quick_tick as paper_quick_tick
+from humanoid_dynamics.papers.dynamics_filter.feedback import Gains, PaperReference
+from humanoid_dynamics.papers.dynamics_filter.filter import PaperFilter
+from humanoid_dynamics.papers.dynamics_filter.ground import Slope
+from humanoid_dynamics.papers.dynamics_filter.kernel_wish import find_turn, turn
+from humanoid_dynamics.papers.dynamics_filter.solution import Units
+from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
@@ -192,7 +192,7 @@ def test_loops_numbers_that_are_none_and_other_styles(human):
 def test_loops_of_the_kernel_are_what_is_compiled(human, monkeypatch):
     """The same lines without a compiler."""
     monkeypatch.setattr(paper_quick_tick, "compile_kernel", lambda kernel, parts: kernel)
-    monkeypatch.setattr("humanoid_dynamics.filtering.paper.filter.choose_compiler", bool)
+    monkeypatch.setattr("humanoid_dynamics.papers.dynamics_filter.filter.choose_compiler", bool)
     one, other, count = pair(human)
     assert follow(one, other, count, sway(human)[:2]) < 1e-9
     assert count == [True, True]

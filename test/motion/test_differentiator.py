@@ -7,7 +7,7 @@ import pytest
 from clips import distance, smooth_motion
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.motion.differentiator import Differentiator
+from humanoid_dynamics.papers.dynamics_filter.differentiator import Differentiator
 
 ROBOT = hd.load_robot("human40")
 D = np.random.default_rng(5).normal(scale=0.3, size=ROBOT.nv)

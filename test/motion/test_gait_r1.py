@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from steps import R1, T0, T1, T2, other_gait
 
-from humanoid_dynamics.biped.body import build_body
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
+from humanoid_dynamics.papers.biped.body import build_body
 
 GAITS = [R1, *(other_gait(seed) for seed in range(1, 6))]
 FOOT = {"rear": (0, 1), "front": (2, 3)}

@@ -20,10 +20,11 @@ from steps import (
 from trees import build_robot
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.biped.body import build_body
-from humanoid_dynamics.biped.chain import BipedMotion, order_from_rear, view_from
-from humanoid_dynamics.biped.forward import METHODS, compare_methods, solve_forward
-from humanoid_dynamics.biped.lagrange import (
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.papers.biped.body import build_body
+from humanoid_dynamics.papers.biped.chain import BipedMotion, order_from_rear, view_from
+from humanoid_dynamics.papers.biped.forward import METHODS, compare_methods, solve_forward
+from humanoid_dynamics.papers.biped.lagrange import (
     TORQUE_MAP,
     build_coriolis_matrix,
     build_gravity_vector,
@@ -34,13 +35,13 @@ from humanoid_dynamics.biped.lagrange import (
     compute_joint_rates,
     solve_open_chain,
 )
-from humanoid_dynamics.biped.recursion import (
+from humanoid_dynamics.papers.biped.recursion import (
     FRONT_SIGN,
     build_legs,
     compute_serial_torques,
     solve_hip_wrench,
 )
-from humanoid_dynamics.biped.reduction import (
+from humanoid_dynamics.papers.biped.reduction import (
     REDUCTIONS,
     build_reduced_equations,
     check_drift,
@@ -50,10 +51,16 @@ from humanoid_dynamics.biped.reduction import (
     partition,
     reduce_constraint,
 )
-from humanoid_dynamics.biped.regressor import build_lagrange_regressor, stack_lagrange_parameters
-from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.vdc.inverse import solve_subsystems
-from humanoid_dynamics.vdc.joint import JointParameters, build_joint_regressor, compute_friction
+from humanoid_dynamics.papers.biped.regressor import (
+    build_lagrange_regressor,
+    stack_lagrange_parameters,
+)
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.joint import (
+    JointParameters,
+    build_joint_regressor,
+    compute_friction,
+)
 
 BODY = R1.parameters.body
 INSTANTS = [("DSP1", "rear", "heel", t) for t in DOUBLE["DSP1"]] + [

@@ -16,20 +16,20 @@ from steps import (
 )
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.biped.chain import order_from_rear, view_from
-from humanoid_dynamics.biped.ground import compute_ground_wrench
-from humanoid_dynamics.biped.lagrange import (
+from humanoid_dynamics.motion.walking.rolling_step import build_planar_step
+from humanoid_dynamics.papers.biped.chain import order_from_rear, view_from
+from humanoid_dynamics.papers.biped.ground import compute_ground_wrench
+from humanoid_dynamics.papers.biped.lagrange import (
     TORQUE_MAP,
     build_terms,
     build_tip_constraint,
     solve_open_chain,
 )
-from humanoid_dynamics.biped.recursion import FRONT_SIGN
-from humanoid_dynamics.biped.schedule import STEP_RULES, compute_step_torques
-from humanoid_dynamics.biped.step import compute_torques, find_phase, find_points
-from humanoid_dynamics.motion.walking.rolling_step import build_planar_step
-from humanoid_dynamics.vdc.double_support import build_double_support, choose_minimum_torque
-from humanoid_dynamics.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.biped.recursion import FRONT_SIGN
+from humanoid_dynamics.papers.biped.schedule import STEP_RULES, compute_step_torques
+from humanoid_dynamics.papers.biped.step import compute_torques, find_phase, find_points
+from humanoid_dynamics.papers.vdc.double_support import build_double_support, choose_minimum_torque
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
 
 # BP-19: the second part of double support
 

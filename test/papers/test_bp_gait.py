@@ -15,15 +15,15 @@ from steps import (
     chain_at,
 )
 
-from humanoid_dynamics.biped.ground import compute_ground_wrench
-from humanoid_dynamics.biped.procedures import solve_procedure_3
-from humanoid_dynamics.biped.recursion import build_legs
-from humanoid_dynamics.biped.schedule import build_step, compute_step_torques
-from humanoid_dynamics.biped.step import PHASES, compute_torques, find_phase, find_points
-from humanoid_dynamics.biped.transition import (
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.papers.biped.ground import compute_ground_wrench
+from humanoid_dynamics.papers.biped.procedures import solve_procedure_3
+from humanoid_dynamics.papers.biped.recursion import build_legs
+from humanoid_dynamics.papers.biped.schedule import build_step, compute_step_torques
+from humanoid_dynamics.papers.biped.step import PHASES, compute_torques, find_phase, find_points
+from humanoid_dynamics.papers.biped.transition import (
     linear_share,
 )
-from humanoid_dynamics.errors import ShapeError, UnknownNameError
 
 APPENDIX = """
 .30  SSP  force_transition   47.658645 -73.080498  20.770877  14.451054  -3.145126   0.583016

@@ -7,17 +7,6 @@ import pytest
 from steps import BODY, DSP1, R1, STEP, T1, leg_coordinates, other_gait
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.biped.chain import view_from
-from humanoid_dynamics.biped.ground import compute_ground_wrench, compute_moment_left
-from humanoid_dynamics.biped.recursion import FRONT_SIGN
-from humanoid_dynamics.biped.schedule import (
-    STEP_RULES,
-    build_step,
-    compute_step_torques,
-    measure_jumps,
-)
-from humanoid_dynamics.biped.step import find_points
-from humanoid_dynamics.biped.transition import linear_share
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.motion.walking import rolling_step
 from humanoid_dynamics.motion.walking.rolling_step import (
@@ -26,6 +15,17 @@ from humanoid_dynamics.motion.walking.rolling_step import (
     build_spatial_step,
 )
 from humanoid_dynamics.motion.walking.step_rules import StepComparison
+from humanoid_dynamics.papers.biped.chain import view_from
+from humanoid_dynamics.papers.biped.ground import compute_ground_wrench, compute_moment_left
+from humanoid_dynamics.papers.biped.recursion import FRONT_SIGN
+from humanoid_dynamics.papers.biped.schedule import (
+    STEP_RULES,
+    build_step,
+    compute_step_torques,
+    measure_jumps,
+)
+from humanoid_dynamics.papers.biped.step import find_points
+from humanoid_dynamics.papers.biped.transition import linear_share
 
 
 @pytest.fixture(scope="module")

@@ -6,29 +6,34 @@ import pytest
 from scipy.optimize import minimize
 from steps import BODY, DSP1, GAITS, INSTANTS, R1, T0, T2, TIMES, double_support, heavier
 
-from humanoid_dynamics.biped.chain import BipedMotion, ChainMotion, order_from_rear, view_from
-from humanoid_dynamics.biped.lagrange import (
+from humanoid_dynamics.contact.transfer import two_segment_share
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.papers.biped.chain import (
+    BipedMotion,
+    ChainMotion,
+    order_from_rear,
+    view_from,
+)
+from humanoid_dynamics.papers.biped.lagrange import (
     TORQUE_MAP,
     build_terms,
     build_tip_constraint,
     solve_open_chain,
 )
-from humanoid_dynamics.biped.procedures import (
+from humanoid_dynamics.papers.biped.procedures import (
     solve_internal,
     solve_procedure_1,
     solve_procedure_2,
     solve_procedure_3,
     solve_procedure_4,
 )
-from humanoid_dynamics.biped.pseudo_inverse import solve_pseudo_inverse
-from humanoid_dynamics.biped.recursion import FRONT_SIGN, build_legs, compute_serial_torques
-from humanoid_dynamics.biped.step import compute_torques, find_points
-from humanoid_dynamics.biped.transition import (
+from humanoid_dynamics.papers.biped.pseudo_inverse import solve_pseudo_inverse
+from humanoid_dynamics.papers.biped.recursion import FRONT_SIGN, build_legs, compute_serial_torques
+from humanoid_dynamics.papers.biped.step import compute_torques, find_points
+from humanoid_dynamics.papers.biped.transition import (
     linear_share,
     recommend_share,
 )
-from humanoid_dynamics.contact.transfer import two_segment_share
-from humanoid_dynamics.errors import ShapeError
 
 SPLITS = (0.0, 0.25, 0.5, 1.0)
 

@@ -19,29 +19,33 @@ from steps import (
     zmp_at,
 )
 
-from humanoid_dynamics.biped.chain import link_masses
-from humanoid_dynamics.biped.ground import (
+from humanoid_dynamics.contact.rolling_transfer import RollingTransfer
+from humanoid_dynamics.contact.transfer import two_segment_share
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
+from humanoid_dynamics.papers.biped.chain import link_masses
+from humanoid_dynamics.papers.biped.ground import (
     compute_flat_cop,
     compute_ground_wrench,
     compute_link_accelerations,
     compute_moment_left,
 )
-from humanoid_dynamics.biped.lagrange import (
+from humanoid_dynamics.papers.biped.lagrange import (
     TORQUE_MAP,
     build_terms,
     build_tip_constraint,
     solve_open_chain,
 )
-from humanoid_dynamics.biped.procedures import solve_procedure_3
-from humanoid_dynamics.biped.recursion import compute_net_wrenches
-from humanoid_dynamics.biped.schedule import (
+from humanoid_dynamics.papers.biped.procedures import solve_procedure_3
+from humanoid_dynamics.papers.biped.recursion import compute_net_wrenches
+from humanoid_dynamics.papers.biped.schedule import (
     STEP_RULES,
     build_step,
     compute_step_torques,
     measure_jumps,
 )
-from humanoid_dynamics.biped.step import PHASES, compute_torques, find_points
-from humanoid_dynamics.biped.transition import (
+from humanoid_dynamics.papers.biped.step import PHASES, compute_torques, find_points
+from humanoid_dynamics.papers.biped.transition import (
     FootPoints,
     find_balanced_share,
     find_interval,
@@ -51,10 +55,6 @@ from humanoid_dynamics.biped.transition import (
     share_from_durations,
     smooth_share,
 )
-from humanoid_dynamics.contact.rolling_transfer import RollingTransfer
-from humanoid_dynamics.contact.transfer import two_segment_share
-from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
 
 # BP-8, BP-9: transition of forces (28)-(29)
 

@@ -7,21 +7,33 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
-from humanoid_dynamics.spatial.rotation import skew
-from humanoid_dynamics.vdc.decomposition import decompose
-from humanoid_dynamics.vdc.double_support import build_double_support, choose_contact_wrench
-from humanoid_dynamics.vdc.inverse import solve_subsystems
-from humanoid_dynamics.vdc.joint import JointParameters, compute_friction, compute_joint_torque
-from humanoid_dynamics.vdc.link import (
+from humanoid_dynamics.papers.vdc.decomposition import decompose
+from humanoid_dynamics.papers.vdc.double_support import build_double_support, choose_contact_wrench
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.joint import (
+    JointParameters,
+    compute_friction,
+    compute_joint_torque,
+)
+from humanoid_dynamics.papers.vdc.link import (
     build_link_coriolis,
     build_link_gravity,
     build_link_mass,
     build_link_regressor,
 )
-from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
-from humanoid_dynamics.vdc.regressor import build_global_regressor, stack_parameters
-from humanoid_dynamics.vdc.transform import build_wrench_transform
-from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_net_wrenches, compute_up
+from humanoid_dynamics.papers.vdc.motion import (
+    FrameFinder,
+    compute_link_motion,
+    compute_required_motion,
+)
+from humanoid_dynamics.papers.vdc.regressor import build_global_regressor, stack_parameters
+from humanoid_dynamics.papers.vdc.transform import build_wrench_transform
+from humanoid_dynamics.papers.vdc.wrench import (
+    compute_cut_wrenches,
+    compute_net_wrenches,
+    compute_up,
+)
+from humanoid_dynamics.spatial.rotation import skew
 
 UP = np.array([0.0, 0.0, 9.81])
 

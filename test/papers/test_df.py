@@ -17,34 +17,34 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.contact.demotion import find_nearest_side, lies_within, stay_held
 from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.filtering.paper import collision as paper_collision
-from humanoid_dynamics.filtering.paper import contact_procedure as paper_contact_procedure
-from humanoid_dynamics.filtering.paper import contacts as paper_contacts
-from humanoid_dynamics.filtering.paper.cone_solution import solve_in_cones
-from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS
-from humanoid_dynamics.filtering.paper.feedback import (
+from humanoid_dynamics.filtering.experiments.experiments import EXPERIMENTS
+from humanoid_dynamics.filtering.experiments.reference import prepare_clip
+from humanoid_dynamics.filtering.experiments.ropes import build_rope_figure, run_rope_figure
+from humanoid_dynamics.filtering.experiments.run import run_paper_filter, summarise
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.papers.dynamics_filter import collision as paper_collision
+from humanoid_dynamics.papers.dynamics_filter import contact_procedure as paper_contact_procedure
+from humanoid_dynamics.papers.dynamics_filter import contacts as paper_contacts
+from humanoid_dynamics.papers.dynamics_filter.cone_solution import solve_in_cones
+from humanoid_dynamics.papers.dynamics_filter.feedback import (
     ControlPoint,
     Gains,
     JointFeedback,
     PaperReference,
 )
-from humanoid_dynamics.filtering.paper.filter import PaperFilter
-from humanoid_dynamics.filtering.paper.ground import Slope
-from humanoid_dynamics.filtering.paper.reference import prepare_clip
-from humanoid_dynamics.filtering.paper.ropes import build_rope_figure, run_rope_figure
-from humanoid_dynamics.filtering.paper.rows import stack_rows
-from humanoid_dynamics.filtering.paper.run import run_paper_filter, summarise
-from humanoid_dynamics.filtering.paper.solution import (
+from humanoid_dynamics.papers.dynamics_filter.filter import PaperFilter
+from humanoid_dynamics.papers.dynamics_filter.ground import Slope
+from humanoid_dynamics.papers.dynamics_filter.rows import stack_rows
+from humanoid_dynamics.papers.dynamics_filter.solution import (
     Balance,
     StructuredSolution,
     Units,
     build_coefficients,
     solve_literally,
 )
-from humanoid_dynamics.filtering.paper.style import PaperStyle
-from humanoid_dynamics.model.state import State
-from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DT = 0.005
@@ -459,7 +459,7 @@ def test_df8_small_drifts_are_no_collision(human, monkeypatch):
     assert all(frame.certificate.energy == 0.0 for frame in frames)
     assert {frame.states for frame in frames} == {("face", "face")}
     assert np.abs(frames[-1].v).max() < 1e-3
-    monkeypatch.setattr("humanoid_dynamics.filtering.paper.filter.COLLIDES", 0.0)
+    monkeypatch.setattr("humanoid_dynamics.papers.dynamics_filter.filter.COLLIDES", 0.0)
     assert PaperFilter(human, State(human.posture, v)).step(still(human)).certificate.energy < 0.0
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     SnakeModel,
     SnakeState,
     build_paper_state,
@@ -25,7 +25,7 @@ from humanoid_dynamics.snake import (
     lagrange,
     simulate_snake,
 )
-from humanoid_dynamics.snake.counts import (
+from humanoid_dynamics.papers.snake.counts import (
     METHODS,
     PAPER_STEPS,
     PAPER_TABLE,
@@ -34,7 +34,7 @@ from humanoid_dynamics.snake.counts import (
     measure_paper_steps,
     sum_paper_steps,
 )
-from humanoid_dynamics.snake.experiment import compare_precision, compare_times
+from humanoid_dynamics.papers.snake.experiment import compare_precision, compare_times
 
 MANY = [1, 2, 3, 7, 12, 40]
 

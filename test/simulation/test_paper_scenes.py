@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.errors import DescriptionError
+from humanoid_dynamics.papers.biped.schedule import STEP_RULES
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 from humanoid_dynamics.simulation.scenes.watch import measure_watch

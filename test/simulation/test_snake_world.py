@@ -15,15 +15,7 @@ from humanoid_dynamics.errors import DescriptionError, UnsupportedRobotError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
-from humanoid_dynamics.series.files import load_record
-from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
-from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
-from humanoid_dynamics.simulation.scenes.snake_pilot import Driving, SnakePilot
-from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedSnake,
     SnakeModel,
     SnakeState,
@@ -34,7 +26,15 @@ from humanoid_dynamics.snake import (
     forward_dynamics,
     to_robot_state,
 )
-from humanoid_dynamics.snake.robot import find_snake
+from humanoid_dynamics.papers.snake.robot import find_snake
+from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
+from humanoid_dynamics.series.files import load_record
+from humanoid_dynamics.simulation.recorder import Recorder
+from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation.scenes.snake_pilot import Driving, SnakePilot
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.world import World
 
 SNAKE = {
     "figures": {

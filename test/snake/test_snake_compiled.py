@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.errors import MissingExtraError, ShapeError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     MODES,
     PreparedInverse,
     PreparedSnake,
@@ -19,7 +19,7 @@ from humanoid_dynamics.snake import (
     passes,
     unfolded,
 )
-from humanoid_dynamics.snake.turning import FAR, turn, turn_in_one_pass
+from humanoid_dynamics.papers.snake.turning import FAR, turn, turn_in_one_pass
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,7 +98,7 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from humanoid_dynamics.errors import MissingExtraError, ShapeError
-from humanoid_dynamics.snake import PreparedSnake, SnakeModel
+from humanoid_dynamics.papers.snake import PreparedSnake, SnakeModel
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 assert not is_compiler_installed()
 assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "OK"
@@ -128,7 +128,7 @@ def test_missing_compiler_is_told(monkeypatch):
 
 
 def test_import_brings_neither_numba_nor_a_plotter():
-    code = "import sys, humanoid_dynamics.snake; print([m for m in ('numba', 'matplotlib', 'rclpy') if m in sys.modules])"
+    code = "import sys, humanoid_dynamics.papers.snake; print([m for m in ('numba', 'matplotlib', 'rclpy') if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

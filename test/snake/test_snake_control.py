@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     SerpentineGait,
     SnakeModel,
     SnakeState,
@@ -19,7 +19,7 @@ from humanoid_dynamics.snake import (
     lagrange,
     simulate_snake,
 )
-from humanoid_dynamics.snake.inverse import compute_torque_map, solve_torques
+from humanoid_dynamics.papers.snake.inverse import compute_torque_map, solve_torques
 
 SHAPES = {
     "straight": np.zeros(8),

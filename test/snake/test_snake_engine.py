@@ -13,7 +13,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import read_description
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedInverse,
     PreparedSnake,
     SnakeModel,
@@ -28,7 +28,7 @@ from humanoid_dynamics.snake import (
     inverse_dynamics,
     to_robot_state,
 )
-from humanoid_dynamics.snake.robot import find_snake
+from humanoid_dynamics.papers.snake.robot import find_snake
 
 SETTINGS = settings(max_examples=50, deadline=None, derandomize=True)
 LENGTHS = st.integers(1, 30)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedInverse,
     PreparedSnake,
     SerpentineGait,

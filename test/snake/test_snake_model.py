@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     PreparedSnake,
     SnakeModel,
     SnakeState,

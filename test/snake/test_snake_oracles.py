@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     SnakeModel,
     SnakeState,
     build_snake_description,

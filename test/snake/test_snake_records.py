@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.snake import (
+from humanoid_dynamics.papers.snake import (
     SnakeModel,
     SnakeState,
     build_paper_state,
@@ -17,8 +17,8 @@ from humanoid_dynamics.snake import (
     experiment,
     simulate_snake,
 )
-from humanoid_dynamics.snake.counts import measure_operations, sum_paper_steps
-from humanoid_dynamics.snake.operations import Counter, Operations
+from humanoid_dynamics.papers.snake.counts import measure_operations, sum_paper_steps
+from humanoid_dynamics.papers.snake.operations import Counter, Operations
 
 
 def rest(_t, _theta, _u):

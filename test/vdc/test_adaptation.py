@@ -10,16 +10,16 @@ from lxml import etree
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.vdc.adaptation import (
+from humanoid_dynamics.papers.vdc.adaptation import (
     ParameterBounds,
     project_rates,
     scale_gains,
     update_parameters,
 )
-from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains
-from humanoid_dynamics.vdc.controller import AdaptiveController, Desired
-from humanoid_dynamics.vdc.decomposition import decompose
-from humanoid_dynamics.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.adaptive_gains import AdaptiveGains
+from humanoid_dynamics.papers.vdc.controller import AdaptiveController, Desired
+from humanoid_dynamics.papers.vdc.decomposition import decompose
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
 
 ARM = ("right_shoulder", "right_elbow", "right_wrist")
 PERIOD = 2.0

@@ -8,11 +8,11 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.vdc.adaptation import ParameterBounds, scale_gains
-from humanoid_dynamics.vdc.controller import AdaptiveController, AdaptiveGains, Desired
-from humanoid_dynamics.vdc.decomposition import decompose
-from humanoid_dynamics.vdc.double_support import build_double_support, choose_contact_wrench
-from humanoid_dynamics.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.adaptation import ParameterBounds, scale_gains
+from humanoid_dynamics.papers.vdc.controller import AdaptiveController, AdaptiveGains, Desired
+from humanoid_dynamics.papers.vdc.decomposition import decompose
+from humanoid_dynamics.papers.vdc.double_support import build_double_support, choose_contact_wrench
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
 
 FEET = ("left_foot", "right_foot")
 PERIOD, STEP = 1.0, 2e-3

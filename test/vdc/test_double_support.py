@@ -7,12 +7,12 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
-from humanoid_dynamics.vdc.double_support import (
+from humanoid_dynamics.papers.vdc.double_support import (
     build_double_support,
     choose_contact_wrench,
     choose_minimum_torque,
 )
-from humanoid_dynamics.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
 
 CASES = [
     ("human28", "left_foot", "right_foot", "pelvis"),

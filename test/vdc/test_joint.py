@@ -6,7 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.vdc.joint import (
+from humanoid_dynamics.papers.vdc.joint import (
     JointParameters,
     build_joint_regressor,
     compute_friction,

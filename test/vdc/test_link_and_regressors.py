@@ -7,24 +7,32 @@ import pytest
 from trees import random_motion, random_tree
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.vdc.decomposition import decompose
-from humanoid_dynamics.vdc.inverse import solve_subsystems
-from humanoid_dynamics.vdc.joint import JointParameters
-from humanoid_dynamics.vdc.link import (
+from humanoid_dynamics.papers.vdc.decomposition import decompose
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.joint import JointParameters
+from humanoid_dynamics.papers.vdc.link import (
     build_link_coriolis,
     build_link_gravity,
     build_link_mass,
     build_link_regressor,
 )
-from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
-from humanoid_dynamics.vdc.power_flow import compute_power_flows
-from humanoid_dynamics.vdc.regressor import (
+from humanoid_dynamics.papers.vdc.motion import (
+    FrameFinder,
+    compute_link_motion,
+    compute_required_motion,
+)
+from humanoid_dynamics.papers.vdc.power_flow import compute_power_flows
+from humanoid_dynamics.papers.vdc.regressor import (
     build_global_regressor,
     build_local_regressors,
     collect_regressor,
     stack_parameters,
 )
-from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_net_wrenches, compute_up
+from humanoid_dynamics.papers.vdc.wrench import (
+    compute_cut_wrenches,
+    compute_net_wrenches,
+    compute_up,
+)
 
 UP = np.array([0.3, -2.0, 9.5])
 

@@ -8,12 +8,16 @@ from trees import KINDS, random_motion, random_tree
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.papers.vdc.decomposition import WORLD, decompose
+from humanoid_dynamics.papers.vdc.inverse import solve_subsystems
+from humanoid_dynamics.papers.vdc.joint import JointParameters
+from humanoid_dynamics.papers.vdc.motion import (
+    FrameFinder,
+    compute_link_motion,
+    compute_required_motion,
+)
+from humanoid_dynamics.papers.vdc.transform import build_wrench_transform, motion_cross
 from humanoid_dynamics.spatial.rotation import skew
-from humanoid_dynamics.vdc.decomposition import WORLD, decompose
-from humanoid_dynamics.vdc.inverse import solve_subsystems
-from humanoid_dynamics.vdc.joint import JointParameters
-from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
-from humanoid_dynamics.vdc.transform import build_wrench_transform, motion_cross
 
 
 def close(value, expected, tolerance=1e-12):

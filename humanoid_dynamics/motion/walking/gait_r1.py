@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from humanoid_dynamics.biped.body import BipedBody, build_body
-from humanoid_dynamics.biped.chain import BipedMotion, rotation
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.papers.biped.body import BipedBody, build_body
+from humanoid_dynamics.papers.biped.chain import BipedMotion, rotation
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
 

@@ -16,10 +16,10 @@ from typing import TypeAlias
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.biped.step import find_phase
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1, Track
+from humanoid_dynamics.papers.biped.step import find_phase
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 REAR, FRONT = "left_foot", "right_foot"

@@ -43,13 +43,14 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.control.snake_driver import GAIT
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.papers.biped.schedule import STEP_RULES
+from humanoid_dynamics.papers.snake.robot import find_snake
 from humanoid_dynamics.simulation.scenes.events import read_moments, read_watches
 from humanoid_dynamics.simulation.scenes.figures import Figure, read_figure, read_object
 from humanoid_dynamics.simulation.scenes.gait_driver import GaitDriver
@@ -62,7 +63,6 @@ from humanoid_dynamics.simulation.scenes.several import join_figures
 from humanoid_dynamics.simulation.scenes.snake_pilot import Driving
 from humanoid_dynamics.simulation.scenes.terrain import read_shapes
 from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
-from humanoid_dynamics.snake.robot import find_snake
 
 KEYS = (
     "title",

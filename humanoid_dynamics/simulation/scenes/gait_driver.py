@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.biped.chain import BipedMotion
-from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_step_torques
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
+from humanoid_dynamics.papers.biped.chain import BipedMotion
+from humanoid_dynamics.papers.biped.schedule import STEP_RULES, build_step, compute_step_torques
 from humanoid_dynamics.spatial.arrays import Vector
 
 JOINTS = ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from humanoid_dynamics.control.snake_driver import GAIT, Drive, SnakeDriver, SnakeDriverStatus
+from humanoid_dynamics.papers.snake.chain import STANDARD_GRAVITY
+from humanoid_dynamics.papers.snake.robot import find_snake
+from humanoid_dynamics.papers.snake.steering import SerpentineGait
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.snake.chain import STANDARD_GRAVITY
-from humanoid_dynamics.snake.robot import find_snake
-from humanoid_dynamics.snake.steering import SerpentineGait
 from humanoid_dynamics.spatial.arrays import Vector
 
 
