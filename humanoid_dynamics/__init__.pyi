@@ -33,4 +33,6 @@ from .resolution import Certificate as Certificate
 from .resolution import InverseDynamics as InverseDynamics
 from .resolution import inverse_dynamics as inverse_dynamics
 from .simulation import Plane as Plane
+from .simulation import Sensors as Sensors
+from .simulation import SensorSettings as SensorSettings
 from .simulation import Simulation as Simulation

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from .facts import describe_robot as describe_robot
+from .imu import Imu as Imu
+from .imu import ImuErrors as ImuErrors
 from .joint import Joint as Joint
 from .joint import Limits as Limits
 from .joint import Mimic as Mimic

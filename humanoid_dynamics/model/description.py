@@ -17,6 +17,8 @@ Every key is optional:
     loops:
       rod: {kind: spherical, a: {link: rod, xyz: [0, 0, 0.1]}, b: {link: foot, xyz: [0.05, 0, 0]}}
     wheels: {wheel1: {link: link1, xyz: [0, 0, 0]}}   # x rolls, y is the axle
+    imus:                          # `base` for the one that measures the base; standard deviations per axis for the simulator
+      base: {link: pelvis, xyz: [0, 0, 0.1], rpy: [0, 0, 0], noise: {gyro: 0.005, acc: 0.05}, bias: {gyro: 0.005, acc: 0.05}, delay: 0.002}
     aliases: {l_ankle: l_foot, gaze: point:head}      # REP-120 name -> link, surface:<name> or point:<name>
     armature: {left_knee: 0.01}    # kg·m²; likewise friction [N·m], damping [N·m·s/rad], effort [N·m], positive
 
@@ -31,6 +33,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.spatial.arrays import Matrix
 
@@ -67,6 +70,19 @@ class SurfaceSpec:
     friction: float = DEFAULT_FRICTION
     normal_force_limit: float = np.inf
     assumed: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ImuSpec:
+    """An IMU, as written.
+
+    Attributes:
+        frame: Link and pose of the IMU.
+        errors: Errors of the simulated sensor.
+    """
+
+    frame: FrameSpec
+    errors: ImuErrors = ImuErrors()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +124,7 @@ class Description:
     substitutions: Mapping[str, str] = field(default_factory=dict)
     loops: Mapping[str, LoopSpec] = field(default_factory=dict)
     wheels: Mapping[str, FrameSpec] = field(default_factory=dict)
+    imus: Mapping[str, ImuSpec] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     armature: Mapping[str, float] = field(default_factory=dict)
     friction: Mapping[str, float] = field(default_factory=dict)

@@ -48,6 +48,7 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
             name: _surface_facts(surface, data) for name, surface in robot.surfaces.items()
         },
         "control_points": {name: point.link for name, point in robot.control_points.items()},
+        "imus": {name: imu.link for name, imu in robot.imus.items()},
         "loops": [
             {"name": loop.name, "kind": loop.kind, "a": loop.link_a, "b": loop.link_b}
             for loop in robot.loops

@@ -16,7 +16,14 @@ from humanoid_dynamics.errors import DescriptionError, ShapeError, SourceError, 
 from humanoid_dynamics.model.aliases import POINT, SURFACE, name_frames
 from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
-from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
+from humanoid_dynamics.model.description import (
+    ROOTS,
+    Description,
+    FrameSpec,
+    ImuSpec,
+    SurfaceSpec,
+)
+from humanoid_dynamics.model.imu import BASE, Imu
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.reading.description_file import load_description
@@ -109,6 +116,7 @@ def check_description(description: Description, urdf: Urdf) -> None:
         for name, spec in description.control_points.items()
     }
     frames |= {f"wheels.{name}.link": spec.link for name, spec in description.wheels.items()}
+    frames |= {f"imus.{name}.link": spec.frame.link for name, spec in description.imus.items()}
     for name, loop in description.loops.items():
         frames |= {f"loops.{name}.a.link": loop.a.link, f"loops.{name}.b.link": loop.b.link}
     joints = {
@@ -278,7 +286,18 @@ def _assemble(
         notices=notices + coordinates.notices + told,
         shapes=MappingProxyType(list_shapes(urdf, folder)),
         solids=MappingProxyType(list_solids(urdf, folder)),
+        imus=MappingProxyType(
+            {
+                name: Imu(name, spec.frame.link, spec.frame.X_L, spec.errors)
+                for name, spec in (description.imus or _base_imu(links[0])).items()
+            }
+        ),
     )
+
+
+def _base_imu(link: str) -> Mapping[str, ImuSpec]:
+    """Return an IMU without errors at the origin of the root link, for a robot whose description has none."""
+    return {BASE: ImuSpec(FrameSpec(link, pin.SE3.Identity()))}
 
 
 def _check_surface(name: str, spec: SurfaceSpec) -> None:

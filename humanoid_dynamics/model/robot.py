@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import SingularInertiaError, UnknownNameError
+from humanoid_dynamics.model.imu import Imu
 from humanoid_dynamics.model.joint import Joint, Limits, Mimic
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.shape import Geometry
@@ -84,6 +85,7 @@ class RobotModel:
         notices: What was assumed and what is wrong.
         shapes: What each link looks like, by link; the file of a mesh is where it lies on this machine, empty where it is not found.
         solids: What each link touches with, likewise; what it looks like where nothing else is said.
+        imus: Inertial measurement units by name; one at the origin of the root link where the description has none.
     """
 
     name: str
@@ -110,6 +112,7 @@ class RobotModel:
     notices: tuple[Notice, ...] = field(repr=False)
     shapes: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
     solids: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
+    imus: Mapping[str, Imu] = field(repr=False, default_factory=dict)
 
     def __getstate__(self) -> dict[str, object]:
         """Return all fields; views of mappings, which are those of this process, as mappings."""

@@ -11,6 +11,9 @@ from .scenes.names import scene_names as scene_names
 from .scenes.run import Summary as Summary
 from .scenes.run import build_world as build_world
 from .scenes.run import run_scene as run_scene
+from .sensors import ImuSample as ImuSample
+from .sensors import Sensors as Sensors
+from .sensors import SensorSettings as SensorSettings
 from .setup import Setup as Setup
 from .setup import SimulationStatus as SimulationStatus
 from .setup import StepReport as StepReport

@@ -12,6 +12,7 @@ from humanoid_dynamics.model.reading.description_file import (
     load_description,
     read_description,
 )
+from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.model.standing.corners import order_corners
 
 SQUARE = [[1, 1], [-1, 1], [-1, -1], [1, -1]]
@@ -26,6 +27,7 @@ posture: {elbow: 0.4}
 passive: [elbow]
 loops: {rod: {kind: spherical, a: {link: base, xyz: [0, 0, 1]}, b: {link: arm}}}
 wheels: {w: {link: arm}}
+imus: {eye: {link: arm, xyz: [0, 0, 1], noise: {gyro: 0.01, acc: 0.2}, bias: {acc: 0.3}, delay: 0.004}}
 aliases: {l_wrist: arm}
 armature: {elbow: 1e-3}
 friction: {elbow: 2}
@@ -60,6 +62,8 @@ def test_the_whole_schema(write):
     assert frame.parentJoint == found.joint("elbow").index
     np.testing.assert_allclose(frame.placement.rotation, np.diag([1, -1, -1]), atol=1e-15)
     np.testing.assert_allclose(hand.X_LC.translation, [0, 0, -0.1])
+    assert found.imus["eye"].errors == ImuErrors(0.01, 0.2, 0.0, 0.3, 0.004)
+    assert (found.imus["eye"].link, found.imus["eye"].X_LI.translation[2]) == ("arm", 1.0)
     assert found.control_points["tool"].X_LP.translation[2] == 0.1
     assert (found.actuated, found.model.armature[0], found.friction[0], found.damping[0]) == (
         (),
@@ -108,6 +112,14 @@ BROKEN = {
     "unknown key inside": (
         "control_points: {a: {lnk: b}}",
         r"control_points\.a\.lnk: is not a key; did you mean 'link'\? Known: link, xyz, rpy",
+    ),
+    "unknown sensor of an IMU": (
+        "imus: {a: {link: b, noise: {gyr: 1}}}",
+        r"imus\.a\.noise\.gyr: is not a key; did you mean 'gyro'\? Known: gyro, acc",
+    ),
+    "negative bias of an IMU": (
+        "imus: {a: {link: b, bias: {acc: -1}}}",
+        r"imus\.a\.bias\.acc: holds -1, expected a number that is not negative",
     ),
     "key that is a number": ("1: 2", "file: holds 1, expected a name as key"),
     "key that is a number inside": ("posture: {1: 2}", "posture: holds 1, expected a name as key"),
@@ -276,6 +288,7 @@ NAMES = {
     "surfaces.f.link": {"surfaces": {"f": {"link": "arn", "points": [[0, 0]]}}},
     "control_points.p.link": {"control_points": {"p": {"link": "arn"}}},
     "wheels.w.link": {"wheels": {"w": {"link": "arn"}}},
+    "imus.i.link": {"imus": {"i": {"link": "arn"}}},
     "loops.l.b.link": {
         "loops": {"l": {"kind": "fixed", "a": {"link": "arm"}, "b": {"link": "arn"}}}
     },

@@ -15,7 +15,15 @@ import pinocchio as pin
 import yaml
 
 from humanoid_dynamics.errors import DescriptionError, ShapeError
-from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
+from humanoid_dynamics.model.description import (
+    ROOTS,
+    Description,
+    FrameSpec,
+    ImuSpec,
+    LoopSpec,
+    SurfaceSpec,
+)
+from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.model.loop import LOOP_KINDS
 from humanoid_dynamics.model.standing.corners import order_corners
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
@@ -266,6 +274,16 @@ class _Reader:
             kind, self.frame(table.get("a"), f"{key}.a"), self.frame(table.get("b"), f"{key}.b")
         )
 
+    def imu(self, value: object, key: str) -> ImuSpec:
+        frame = self.frame(value, key, ("noise", "bias", "delay"))
+        table = self.table(value, key)
+        errors = {"delay": self.positive(table.get("delay", 0.0), f"{key}.delay")}
+        for kind in ("noise", "bias"):
+            given = self.table(table.get(kind, {}), f"{key}.{kind}", ("gyro", "acc"))
+            for sensor, size in given.items():
+                errors[f"{sensor}_{kind}"] = self.positive(size, f"{key}.{kind}.{sensor}")
+        return ImuSpec(frame, ImuErrors(**errors))
+
     def group(self, value: object, key: str) -> tuple[str, ...]:
         names = self.names(value, key)
         if len(names) != 3:
@@ -294,6 +312,7 @@ KEYS: Mapping[str, Any] = {
     "spherical": _each(_Reader.group),
     "loops": _each(_Reader.loop),
     "wheels": _each(_Reader.frame),
+    "imus": _each(_Reader.imu),
     "aliases": _each(_Reader.text),
     "armature": _each(_Reader.positive),
     "friction": _each(_Reader.positive),
