@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.imu import ImuErrors
+from humanoid_dynamics.model.imu import EXACT, ImuErrors
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.spatial.arrays import Matrix
 
@@ -82,7 +82,7 @@ class ImuSpec:
     """
 
     frame: FrameSpec
-    errors: ImuErrors = ImuErrors()
+    errors: ImuErrors = EXACT
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.imu import Imu
+from humanoid_dynamics.model.robot import ControlPoint, RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -47,8 +49,8 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
         "surfaces": {
             name: _surface_facts(surface, data) for name, surface in robot.surfaces.items()
         },
-        "control_points": {name: point.link for name, point in robot.control_points.items()},
-        "imus": {name: imu.link for name, imu in robot.imus.items()},
+        "control_points": _links_of(robot.control_points),
+        "imus": _links_of(robot.imus),
         "loops": [
             {"name": loop.name, "kind": loop.kind, "a": loop.link_a, "b": loop.link_b}
             for loop in robot.loops
@@ -95,6 +97,10 @@ def _surface_facts(surface: ContactSurface, data: pin.Data) -> dict[str, Any]:
         "vertices": surface.vertices.tolist(),
         "assumed": surface.assumed,
     }
+
+
+def _links_of(named: Mapping[str, ControlPoint] | Mapping[str, Imu]) -> dict[str, str]:
+    return {name: entry.link for name, entry in named.items()}
 
 
 def _finite(values: Vector) -> list[float | None]:

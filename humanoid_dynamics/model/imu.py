@@ -29,6 +29,9 @@ class ImuErrors:
     delay: float = 0.0
 
 
+EXACT = ImuErrors()
+
+
 @dataclass(frozen=True, eq=False)
 class Imu:
     """An IMU on a link.
@@ -43,4 +46,4 @@ class Imu:
     name: str
     link: str
     X_LI: pin.SE3
-    errors: ImuErrors = ImuErrors()
+    errors: ImuErrors = EXACT

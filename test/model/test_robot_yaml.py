@@ -6,13 +6,13 @@ import pytest
 from small_urdf import chain, described, joint, link, nothing_happens, quick, robot, two_links
 
 from humanoid_dynamics.errors import DescriptionError
+from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import (
     LARGEST_YAML,
     load_description,
     read_description,
 )
-from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.model.standing.corners import order_corners
 
 SQUARE = [[1, 1], [-1, 1], [-1, -1], [1, -1]]

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.model.imu import Imu, ImuErrors
+from humanoid_dynamics.model.imu import EXACT, Imu, ImuErrors
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.sensors import SimulatedImu
@@ -18,7 +18,7 @@ DT = 1e-3
 TILTED = pin.SE3(pin.rpy.rpyToMatrix(0.4, -1.1, 2.0), np.array((0.02, -0.05, 0.11)))
 
 
-def with_imu(robot, link, errors=ImuErrors()):
+def with_imu(robot, link, errors=EXACT):
     return replace(robot, imus={"base": Imu("base", link, TILTED, errors)})
 
 
@@ -37,7 +37,7 @@ def g1():
 
 def test_an_accelerometer_at_rest_shows_gravity_upwards(g1):
     for errors, tolerance in (
-        (ImuErrors(), 1e-9),
+        (EXACT, 1e-9),
         (ImuErrors(acc_noise=0.02, gyro_noise=0.02), 0.2),
     ):
         robot = with_imu(g1, "torso_link", errors)
@@ -146,7 +146,7 @@ def test_noise_biases_and_delay_are_seeded_and_off_by_default(g1):
     assert 0.5e-3 < moved.std() < 2e-3
     assert [first.deliver("base", simulation.t + delay) for delay in (0.0, 0.002)] == [[], []]
     assert first.deliver("base", simulation.t + 0.003) == [first.imus["base"]]
-    with pytest.raises(hd.UnknownNameError, match="IMU.*head.*base"):
+    with pytest.raises(hd.UnknownNameError, match=r"IMU.*head.*base"):
         first.deliver("head")
 
 
