@@ -21,7 +21,6 @@ from humanoid_dynamics.papers.dynamics_filter.filter import PaperFilter
 from humanoid_dynamics.papers.dynamics_filter.frame import PaperFrame
 from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATH = "filter"
 TICK, ARRAYS, LITERAL = (
@@ -64,9 +63,8 @@ def build_paper_filter(stand: Stand) -> Race:
         TICK: PaperFilter(robot),
         PLAIN: PaperFilter(robot, style=PaperStyle(gains=Gains(share=0.0))),
         LITERAL: PaperFilter(robot, style=literally, compiled=False),
+        ARRAYS: PaperFilter(robot, compiled=False),
     }
-    if is_compiler_installed():
-        tools[ARRAYS] = PaperFilter(robot, compiled=False)
     moments = record_moments(robot)
     now = list(moments[:1])
 

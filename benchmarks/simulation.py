@@ -28,7 +28,6 @@ from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.steps.rows import M_P, ROUNDS
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import read_only
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATHS = ("simulation_rigid", "simulation_points", "real_time")
 RIGID, POINTS, ARRAYS, SLIDING = (
@@ -69,14 +68,9 @@ def build_simulation(
     contenders.append(
         Contender(PEER, build_constraint_dynamics(stand, np.zeros(len(stand.robot.actuated_v))))
     )
-    compiled = is_compiler_installed()
-    if not compiled:
-        notes.append("numba is not installed: no compiled step is timed")
-    rigid, points = (
-        _stand_still(stand.robot, law, compiled=compiled) for law in ("paper", "friction")
-    )
+    rigid, points = (_stand_still(stand.robot, law, compiled=True) for law in ("paper", "friction"))
     arrays, sliding = (
-        _stand_still(stand.robot, "friction", compiled=choice) for choice in (False, compiled)
+        _stand_still(stand.robot, "friction", compiled=choice) for choice in (False, True)
     )
     _glide(sliding)
     contenders += [Contender(RIGID, _steps(rigid)), Contender(ARRAYS, _steps(arrays))]

@@ -21,7 +21,7 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 50687,
+    "statements": 50666,
     "files": 738,
     "longest chain": 22,
     "words, 90th percentile": 28,
@@ -33,8 +33,8 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 615,
     "complex functions": 85,
     "deep imports": 0,
-    "banned words": 626,
-    "long lines": 123,
+    "banned words": 625,
+    "long lines": 122,
     "loose statuses": 0,
     "failing examples": 0,
 }

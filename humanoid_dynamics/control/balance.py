@@ -74,10 +74,9 @@ class BalanceController:
             robot: The robot; it stands on surfaces in its resting posture.
             settings: How it behaves.
             gains: How strongly errors are answered.
-            compiled: Whether numba compiles the tick; where it is installed, if None.
+            compiled: False for arrays, compiled kernels otherwise.
 
         Raises:
-            MissingExtraError: If numba is asked for and not installed.
             UnsupportedRobotError: If the root is not free, or a joint has several freedoms.
         """
         self.robot, self.settings = robot, settings or BalanceSettings()

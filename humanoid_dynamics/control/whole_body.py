@@ -103,10 +103,9 @@ class WholeBodyLaw:
             robot: The robot; its root is free.
             soles: Surfaces it stands on; ``robot.stance`` where None.
             gains: How strongly errors are answered.
-            compiled: Whether numba compiles it; where it is installed, if None.
+            compiled: False for arrays, compiled kernels otherwise.
 
         Raises:
-            MissingExtraError: If numba is asked for and not installed.
             UnsupportedRobotError: If the root is not free.
             UnknownNameError: If a surface does not exist.
         """

@@ -129,7 +129,7 @@ class FrameJudge:
             robot: The robot.
             proportions: Its measures.
             trust_limits: Whether joints have the limits their description says; where not, frames count as inside them.
-            compiled: Whether a kernel of numba does part of the work; where None, if numba is installed.
+            compiled: False for arrays, kernels otherwise.
         """
         self._trust = trust_limits
         self._model, self._data = robot.model, robot.data()

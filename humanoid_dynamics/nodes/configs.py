@@ -48,7 +48,7 @@ def parameter(
     return field(default=default, metadata=about)
 
 
-COMPILED = "Whether to use kernels compiled by numba, if it is installed; compilation lengthens the first configuration"
+COMPILED = "Whether to use kernels compiled by numba; compilation lengthens the first configuration"
 BUSY_WAIT = (
     "Whether to poll for messages instead of sleeping: lower latency, one processor core fully used"
 )

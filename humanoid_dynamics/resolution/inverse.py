@@ -100,13 +100,12 @@ class InverseDynamics:
             robot: The robot.
             contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
             rule: The rule.
-            compiled: Whether numba compiles the tick, which takes about ten seconds the first time; where it is installed, if
-                None.  Torques are the same to 1e-8 N·m, to 1e-5 N·m where limits leave no answer that meets the equation of motion.
+            compiled: False for arrays; otherwise numba compiles the tick, about ten seconds once per machine.
+                Torques are the same to 1e-8 N·m, to 1e-5 N·m where limits leave no answer that meets the equation of motion.
             ground: Ground that the contacts are on, as in ``inverse_dynamics``.
             joint_friction: Whether the torques overcome the friction of the joints that the robot model has.
 
         Raises:
-            MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
         self._compiled = choose_compiler(compiled)

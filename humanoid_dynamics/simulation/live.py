@@ -81,10 +81,9 @@ class LiveWorld:
         Args:
             robot: The robot.
             points: What touches the ground: ``body`` for all bodies, ``surfaces`` for contact surfaces alone.
-            compiled: Whether numba compiles its steps; where it is installed, if None.
+            compiled: Whether numba compiles its steps; they are compiled if None.
 
         Raises:
-            MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If there is no such choice of touch points.
         """
         soles = Setup(terrain=(build_plane(),), compiled=compiled)

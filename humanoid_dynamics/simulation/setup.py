@@ -66,7 +66,7 @@ class Setup:
         drive: Joint position control inside the world, besides the torques that are given.
         passive: Motors that are switched off; they give nothing, their drive included.
         audit: Whether energy is measured at every step.
-        compiled: True for numba, False for the interpreter, None for numba where it is installed.
+        compiled: False for the interpreter, numba otherwise.
         shapes: Shapes that ride on bodies and are touched by the points of other figures.
         integrator: ``fast``, of second order, or ``accurate``, of fourth where motion is smooth: no contact or limit near, no drive,
             no friction, no push.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""numba, where it is installed: kernels written in plain arrays, compiled at first use."""
+"""Kernels written in plain arrays, which numba compiles at first use."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from importlib.util import find_spec
-from sys import modules
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.spatial import fours
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
@@ -46,24 +43,13 @@ def as_matrix(vector: Vector, rows: int, columns: int) -> Matrix:
     return vector.reshape(rows, columns)
 
 
-def is_compiler_installed() -> bool:
-    """Whether numba can be imported; it is not imported to find out."""
-    return modules["numba"] is not None if "numba" in modules else find_spec("numba") is not None
-
-
-def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> bool:
-    """Return whether to compile: as asked, or where numba is installed if None.
+def choose_compiler(compiled: bool | None) -> bool:
+    """Return whether kernels run compiled: everywhere except where ``compiled`` is False.
 
     Args:
-        compiled: What was asked for.
-        what: What is to be compiled, in words.
-
-    Raises:
-        MissingExtraError: If numba is asked for and not installed.
+        compiled: What the caller asked for; None leaves the choice to the package.
     """
-    if compiled and not is_compiler_installed():
-        raise MissingExtraError("numba", "speed", what)
-    return is_compiler_installed() if compiled is None else compiled
+    return compiled is not False
 
 
 @cache
@@ -89,14 +75,14 @@ def compile_kernel(
 def compile_where_possible(
     kernel: Kernel, parts: tuple[Kernel, ...] = (), **options: bool
 ) -> Kernel:
-    """Return a kernel compiled by numba where that is installed, and as it is otherwise.
+    """Return a compiled kernel; the former name of ``compile_kernel``.
 
     Args:
         kernel: A function in the part of Python that numba reads.
         parts: Functions that it calls.
         options: Of ``compile_kernel``.
     """
-    return compile_kernel(kernel, parts, **options) if is_compiler_installed() else kernel
+    return compile_kernel(kernel, parts, **options)
 
 
 def find_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -52,6 +52,8 @@ def _build_lowering(library_class: type, short: bool) -> type:
     base: Any = import_module("numba.core.typed_passes").NativeLowering
     make_function = import_module("numba._dynfunc").make_function
     register = import_module("numba.core.compiler_machinery").register_pass
+    # The llvmlite of numba before 0.68 gives the attributes of a function to its return value.
+    short = short and int(import_module("numba").__version__.split(".")[1]) >= 68
 
     def run_pass(self: Any, state: Any) -> bool:
         flags, name = state.flags, state.func_id.func_qualname

@@ -21,6 +21,7 @@ PIP_ONLY = {"daqp"}
 # The rosdep key or ROS package that brings each of the others.
 ROSDEP = {
     "lxml": "python3-lxml",
+    "numba": "python3-numba",
     "numpy": "python3-numpy",
     "pin": "pinocchio",
     "pyyaml": "python3-yaml",
@@ -28,7 +29,6 @@ ROSDEP = {
     "scipy": "python3-scipy",
     "typer": "python3-typer",
     "xacro": "xacro",
-    "yourdfpy": "python3-yourdfpy-pip",
 }
 
 
@@ -96,6 +96,19 @@ def test_every_requirement_has_a_rosdep_key(setup, manifest):
         if name not in PIP_ONLY and ROSDEP.get(name) not in depends
     } == {}
     assert set(names) >= PIP_ONLY
+
+
+def test_rosdep_installs_without_pip(manifest):
+    keys = [element.text for element in manifest.iter() if element.tag.endswith("depend")]
+    assert [key for key in keys if key.endswith("-pip")] == []
+
+
+def test_numba_has_a_tested_range(setup):
+    from numba import __version__
+
+    wanted = next(each for each in setup["install_requires"] if each.startswith("numba"))
+    low, high = re.fullmatch(r"numba>=0\.(\d+),<0\.(\d+)", wanted).groups()
+    assert int(low) <= int(__version__.split(".")[1]) < int(high)
 
 
 def test_readme_tells_a_workspace_what_rosdep_cannot_install(setup):

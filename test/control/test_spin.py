@@ -8,7 +8,6 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.control.law_kernel import GRAVITY
 from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,6 @@ def test_a_body_that_stands_is_not_turned(robot):
     assert np.abs(rates).max() < 1e-6
 
 
-@pytest.mark.skipif(not is_compiler_installed(), reason="needs numba")
 @pytest.mark.parametrize("speed", [0.0, 0.1, 0.45])
 def test_compiled_or_not_the_answer_is_the_same(robot, speed):
     np.testing.assert_allclose(ask(robot, speed, compiled=True)[1], ask(robot, speed)[1], atol=1e-8)

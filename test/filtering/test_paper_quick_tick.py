@@ -18,11 +18,7 @@ from humanoid_dynamics.papers.dynamics_filter.kernel_wish import find_turn, turn
 from humanoid_dynamics.papers.dynamics_filter.solution import Units
 from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import read_only
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
-needs_numba = pytest.mark.skipif(
-    not is_compiler_installed(), reason="numba is not installed (extra 'speed')"
-)
 FIGURES = ("residual", "normal_margin", "cop_margin", "friction_margin", "torque_margin", "depth")
 
 
@@ -79,7 +75,6 @@ def sway(robot):
     return [moment.reference for moment in record_moments(robot)]
 
 
-@needs_numba
 @pytest.mark.parametrize("k", [1e-8, 1e-6, 1e-4])
 def test_in_motion_both_agree(human, k):
     one, other, count = pair(human, PaperStyle(units=Units(k=k)))
@@ -87,7 +82,6 @@ def test_in_motion_both_agree(human, k):
     assert sum(count) > 8
 
 
-@needs_numba
 def test_it_is_compiled_when_it_is_made(human):
     """A reference may be arrays that nobody may write to."""
     one, _, count = pair(human)
@@ -99,7 +93,6 @@ def test_it_is_compiled_when_it_is_made(human):
     assert len(one._quick._kernel.signatures) == made
 
 
-@needs_numba
 def test_pushed_over_edges_both_agree_and_the_kernel_knows_when_not_to_answer(human):
     one, other, count = pair(human)
     rest = np.zeros(human.nv)
@@ -113,7 +106,6 @@ def test_pushed_over_edges_both_agree_and_the_kernel_knows_when_not_to_answer(hu
     assert not all(count)
 
 
-@needs_numba
 def test_in_flight_and_without_control_point_both_agree(human):
     q = np.array(human.posture)
     q[2] += 0.2
@@ -124,7 +116,6 @@ def test_in_flight_and_without_control_point_both_agree(human):
     assert all(count)
 
 
-@needs_numba
 def test_on_a_slope_and_with_flags_both_agree(human):
     angle = 0.1
     q = np.array(human.posture)
@@ -139,7 +130,6 @@ def test_on_a_slope_and_with_flags_both_agree(human):
     assert count[:2] == [True, True]
 
 
-@needs_numba
 def test_a_base_turned_far_from_its_reference(human):
     one, other, count = pair(human)
     q = np.array(human.posture)
@@ -149,7 +139,6 @@ def test_a_base_turned_far_from_its_reference(human):
         assert follow(one, other, count, [PaperReference(q, rate, rate)]) < 1e-8
 
 
-@needs_numba
 def test_soles_that_come_down_collide_as_before(human):
     v = np.zeros(human.nv)
     v[2] = -0.5
@@ -160,7 +149,6 @@ def test_soles_that_come_down_collide_as_before(human):
     assert frame.certificate.energy == asked.certificate.energy < -0.1
 
 
-@needs_numba
 @pytest.mark.parametrize("style", [PaperStyle(torques="kept"), PaperStyle(friction="cones")])
 def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
     slippery = replace(
@@ -178,7 +166,6 @@ def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
     assert count == [False]
 
 
-@needs_numba
 def test_loops_numbers_that_are_none_and_other_styles(human):
     rest = np.zeros(human.nv)
     frame = PaperFilter(human, compiled=True).step(

@@ -3,7 +3,6 @@
 
 import gc
 import re
-import sys
 import weakref
 from functools import partial
 from inspect import signature
@@ -669,12 +668,6 @@ class TestCompiled:
                     one.solve(state.q, state.v, a).tau,
                     atol=1e-5,
                 )
-
-    def test_without_numba(self, human28, monkeypatch):
-        monkeypatch.setitem(sys.modules, "numba", None)
-        hd.InverseDynamics(human28)
-        with pytest.raises(hd.MissingExtraError, match="humanoid_dynamics\\[speed\\]"):
-            hd.InverseDynamics(human28, compiled=True)
 
 
 class Still(Objective):

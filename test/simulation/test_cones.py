@@ -18,7 +18,6 @@ from humanoid_dynamics.simulation.contacts.yielding_kernel import settle_hard, s
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 SQUARE = ((0.1, 0.1), (0.1, -0.1), (-0.1, -0.1), (-0.1, 0.1))
 
@@ -91,7 +90,6 @@ def test_open_contacts_get_nothing():
     assert answer.exact
 
 
-@pytest.mark.skipif(not is_compiler_installed(), reason="numba is not installed")
 @pytest.mark.parametrize("redundant", [False, True])
 def test_the_compiled_solver_finds_the_same(redundant):
     rng = np.random.default_rng(2)
@@ -117,7 +115,6 @@ def test_the_compiled_solver_finds_the_same(redundant):
         assert answer.cone <= 1e-9
 
 
-@pytest.mark.skipif(not is_compiler_installed(), reason="needs numba")
 @pytest.mark.parametrize("seed", [1384, 1541, 1978, 2031, 2441, 3087, 4643, 5546])
 def test_where_newtons_method_gets_stuck_others_find_the_impulses(seed):
     problem = random_problem(np.random.default_rng(seed), 4 + seed % 6, 0, True)

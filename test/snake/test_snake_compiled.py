@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same kernels interpreted and compiled, in either precision, and without numba."""
+"""The same kernels interpreted and compiled and in either precision."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_dynamics.errors import MissingExtraError, ShapeError
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.papers.snake import (
     MODES,
     PreparedInverse,
@@ -34,7 +35,6 @@ def draw(n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 12, 300])
 def test_compiled_and_interpreted_kernel_agree(n):
-    pytest.importorskip("numba")
     model, theta, u, torques = draw(n)
     interpreted, fast = (
         PreparedSnake(model, compiled=way).tick(theta, u, torques).rates for way in (False, True)
@@ -44,7 +44,6 @@ def test_compiled_and_interpreted_kernel_agree(n):
 
 @pytest.mark.parametrize("mode", MODES[1:])
 def test_compiled_and_interpreted_comparators_agree(mode):
-    pytest.importorskip("numba")
     model, theta, u, torques = draw(6)
     interpreted, fast = (
         PreparedSnake(model, mode, compiled=way).tick(theta, u, torques).rates
@@ -55,8 +54,6 @@ def test_compiled_and_interpreted_comparators_agree(mode):
 
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_single_precision_stays_single(is_compiled):
-    if is_compiled:
-        pytest.importorskip("numba")
     model, theta, u, torques = draw(8)
     arrays = [array.astype(np.float32) for array in (theta, u, torques, *model.tables)]
     single = compiled.select_kernel(unfolded.forward, is_compiled)(*arrays)
@@ -68,7 +65,6 @@ def test_single_precision_stays_single(is_compiled):
 
 @pytest.mark.parametrize("reach", [1.0, 100.0, 0.5 * FAR, 1e9])
 def test_one_pass_makes_the_same_cosines(reach):
-    numba = pytest.importorskip("numba")
     angles = np.random.default_rng(1).uniform(-reach, reach, 5000)
     angles[:9] = np.pi / 4.0 * np.arange(-4, 5)
     compiled.compile_kernel(unfolded.forward)  # makes the parts known
@@ -84,47 +80,11 @@ def test_one_pass_answers_not_a_number_with_not_a_number():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_compiled_loop_gets_a_status_too(value):
-    pytest.importorskip("numba")
     model, theta, _, torques = draw(5)
     assert (
         PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status
         == "INVALID_INPUT"
     )
-
-
-def test_without_numba_the_snake_runs_and_names_the_extra():
-    code = """
-import sys
-sys.modules["numba"] = None
-import numpy as np
-from humanoid_dynamics.errors import MissingExtraError, ShapeError
-from humanoid_dynamics.papers.snake import PreparedSnake, SnakeModel
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
-assert not is_compiler_installed()
-assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "OK"
-try:
-    PreparedSnake(SnakeModel.uniform(3), compiled=True)
-except MissingExtraError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "pip install 'humanoid_dynamics[speed]'" in done.stdout
-
-
-def test_missing_compiler_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    compiled.compile_kernel.cache_clear()
-    with pytest.raises(MissingExtraError, match="a compiled snake requires the package 'numba'"):
-        compiled.compile_kernel(unfolded.forward)
-    compiled.compile_kernel.cache_clear()
 
 
 def test_import_brings_neither_numba_nor_a_plotter():
@@ -160,7 +120,6 @@ def test_any_number_that_is_none_is_found_in_any_place(n, mode):
 @pytest.mark.parametrize("n", [1, 2, 3, 12, 300])
 @pytest.mark.parametrize("damping", [0.0, 0.3])
 def test_compiled_and_interpreted_inverse_agree(n, damping):
-    pytest.importorskip("numba")
     model, theta, u, _ = draw(n)
     interpreted, fast = (
         PreparedInverse(model, damping, compiled=way).tick(theta, u, np.array([0.7, -1.3]))
@@ -172,8 +131,6 @@ def test_compiled_and_interpreted_inverse_agree(n, damping):
 
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_inverse_in_a_loop_gets_a_status_and_refuses_shapes(is_compiled):
-    if is_compiled:
-        pytest.importorskip("numba")
     snake = PreparedInverse(SnakeModel.uniform(4), compiled=is_compiled)
     answer = snake.tick(np.zeros(4), np.array([np.nan, 0.0]), np.ones(2))
     assert answer.status == "INVALID_INPUT"

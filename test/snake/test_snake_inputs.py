@@ -29,8 +29,6 @@ def silent(_t, _theta, _u):
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kind", [np.int64, np.float32])
 def test_whole_numbers_and_single_precision_give_the_answer_of_double_precision(kind, compiled):
-    if compiled:
-        pytest.importorskip("numba")
     theta, u, torques = STATE.theta.copy(), STATE.u.copy(), np.array([1.0, -1.0, 2.0])
     snake, inverse = (
         PreparedSnake(MODEL, compiled=compiled),

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What compiled kernels are kept under on disk."""
 
-import sys
 from types import FunctionType
-
-import pytest
 
 from humanoid_dynamics.control import body_kernel
 from humanoid_dynamics.control.body_kernel import solve_rows
-from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.resolution import small
 from humanoid_dynamics.simulation.contacts import cone_newton, thresholds
 from humanoid_dynamics.simulation.contacts.approach_kernel import speed_at
@@ -46,7 +42,6 @@ def test_constants_of_other_files_count():
 
 
 def test_a_kernel_with_an_edited_part_is_compiled_again():
-    pytest.importorskip("numba", reason="numba is not installed")
     first = compiling.compile_known(scale, (), order_is_free=False)
     second = compiling.compile_known(
         FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale"),
@@ -75,13 +70,6 @@ def test_parts_of_parts_are_found():
         assert called <= {*parts, *compiling.functions_of(fours)}
 
 
-def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(MissingExtraError, match="a compiled world"):
-        compiling.choose_compiler(True, "a compiled world")
-    assert not compiling.choose_compiler(None)
-
-
 def test_name_changes_with_the_order_that_a_part_is_bound_to():
     bound = FunctionType(scale.__code__, {**scale.__globals__, "IN_ORDER": ("scale",)}, "scale")
     assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
@@ -90,11 +78,3 @@ def test_name_changes_with_the_order_that_a_part_is_bound_to():
 def test_name_changes_with_how_short_a_part_is_written():
     bound = FunctionType(scale.__code__, {**scale.__globals__, "RARE": ("scale",)}, "scale")
     assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
-
-
-def test_what_ran_without_a_compiler_is_compiled_where_there_is_one(monkeypatch):
-    pytest.importorskip("numba", reason="numba is not installed")
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "numba", None)
-        assert compiling.compile_where_possible(scale) is scale
-    assert compiling.compile_where_possible(scale) is not scale

@@ -45,7 +45,7 @@ class TickSettings:
         torque_limits: Whether torque limits are kept.
         inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
-        compiled: Whether kernels of numba do the work; where None, if numba is installed.
+        compiled: False for arrays, kernels otherwise.
         edges: Whether soles may stand on their front or rear edge.
     """
 

@@ -82,12 +82,10 @@ class PaperFilter:
             style: How it is run.
             ground: What it stands on; level where left out.
             surfaces: Contact surfaces that may touch; those it stands on where left out.
-            compiled: Whether numba compiles the tick, which takes a few seconds the first time on a machine; where it is installed, if
-                left out.
+            compiled: False for arrays; otherwise numba compiles the tick, which takes a few seconds once per machine.
 
         Raises:
             UnknownNameError: If a surface or the control point does not exist.
-            MissingExtraError: If numba is asked for and not installed.
             ShapeError: If the state does not fit.
             SingularInertiaError: If links move without inertia.
         """

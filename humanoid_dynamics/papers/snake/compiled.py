@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""numba, where it is installed: the same kernels, compiled at first use."""
+"""The kernels of the snake, compiled by numba at first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from humanoid_dynamics.papers.snake import kane, lagrange, newton_euler, passes, turning, unfolded
 from humanoid_dynamics.spatial.compiling import Kernel, choose_compiler, compile_known, functions_of
 
-WHAT = "a compiled snake"
 PARTS = tuple(
     part
     for module in (kane, lagrange, newton_euler, passes, turning, unfolded)
@@ -25,15 +24,12 @@ def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
 
     Args:
         kernel: A kernel of ``unfolded.py``, ``kane.py`` or a comparator.
-        compiled: True for numba, False for the interpreter, None for numba where it is installed.
+        compiled: False for the interpreter, whose time grows with the operations of the paper; numba otherwise.
 
     Returns:
         The kernel itself or its compiled form.
-
-    Raises:
-        MissingExtraError: If numba is asked for and not installed.
     """
-    return compile_kernel(kernel) if choose_compiler(compiled, WHAT) else kernel
+    return compile_kernel(kernel) if choose_compiler(compiled) else kernel
 
 
 def silence(kernel: Kernel) -> Kernel:
@@ -62,11 +58,7 @@ def compile_kernel(kernel: Kernel) -> Kernel:
 
     Returns:
         The compiled kernel; each type of argument is compiled at its first call and kept on disk.
-
-    Raises:
-        MissingExtraError: If numba is not installed.
     """
-    choose_compiler(True, WHAT)
     _register_parts()
     return compile_known(kernel, PARTS, order_is_free=False)
 

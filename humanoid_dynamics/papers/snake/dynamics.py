@@ -173,7 +173,7 @@ def forward_dynamics(
 class PreparedSnake:
     """A snake made ready to be asked many times.
 
-    Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
+    Holds the compiled kernel; the first tick on a machine compiles it, which takes some seconds.
     """
 
     def __init__(

@@ -34,7 +34,6 @@ from humanoid_dynamics.papers.snake.simulate import (
     simulate_snake,
 )
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 LINKS = (2, 3, 5, 8, 12, 20, 30)
 """Numbers of links at which all methods are timed."""
@@ -122,7 +121,7 @@ class SnakeExperiment:
 
     Attributes:
         counts: Operations, by number of links and mode.
-        times: Times, by number of links and mode, interpreted and, where numba is installed, compiled.
+        times: Times, by number of links and mode, interpreted and compiled.
         precision: Motions in both precisions.
     """
 
@@ -182,7 +181,7 @@ def compare_times(
     links: Sequence[int] = LINKS,
     seconds_per_n: float = 0.3,
     modes: Sequence[str] = MODES,
-    ways: Sequence[bool] | None = None,
+    ways: Sequence[bool] = (False, True),
     watch: Watch | None = None,
 ) -> tuple[TimeRow, ...]:
     """Time one evaluation of all methods, interpreted and compiled [SN, sec. VI.2]; times are of this machine, at this moment.
@@ -193,14 +192,12 @@ def compare_times(
         links: Numbers of links.
         seconds_per_n: Time spent on each number of links; each method is evaluated at least fifteen times [s].
         modes: Methods, of ``MODES``.
-        ways: Whether to compile, each way in turn; None for both where numba is installed.
+        ways: Whether to compile, each way in turn.
         watch: Called with the part that is done, 0 to 1, now and then.
 
     Returns:
         One row per number, mode and way of running.
     """
-    if ways is None:
-        ways = (False, True) if is_compiler_installed() else (False,)
     rows: list[TimeRow] = []
     for done, n in enumerate(links):
         _tell(watch, done / len(links))

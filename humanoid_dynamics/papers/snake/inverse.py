@@ -99,7 +99,7 @@ def solve_torques(
 class PreparedInverse:
     """A snake made ready to be asked many times for torques.
 
-    Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
+    Holds the compiled kernel; the first tick on a machine compiles it, which takes some seconds.
     """
 
     def __init__(

@@ -44,7 +44,6 @@ def build_engine(
     Raises:
         UnknownNameError: If a link does not exist.
         ShapeError: If two shapes of the ground have one name.
-        MissingExtraError: If compiled code is asked for and numba is not installed.
     """
     robot = mechanism.robot
     table = bind_points(robot, points)
@@ -52,7 +51,7 @@ def build_engine(
     table = add_edges(table, setup.terrain, movers)
     terrain, limits = build_terrain(setup.terrain), LimitTable(robot) if setup.limits else None
     tables = Tables(robot, table, terrain, movers, limits)
-    if not choose_compiler(setup.compiled, "a compiled world"):
+    if not choose_compiler(setup.compiled):
         contacts = CalmContacts(table, terrain, movers, limits, tables, law=setup.contact)
         return CalmEngine(
             Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of a step in the form they run: compiled where numba is installed and nobody wants otherwise."""
+"""Kernels of a step in the form they run: compiled unless the setup selects the interpreter."""
 
 from __future__ import annotations
 
