@@ -63,7 +63,7 @@ class AdapterNode(LifecycleNode):
 
     good: tuple[StatusEnum, ...] = ()  # statuses at level OK
     failed: tuple[StatusEnum, ...] = ()  # statuses at level ERROR; all others are WARN
-    places: tuple[str, ...] = ("surface", "frame", "connection")
+    places: tuple[str, ...] = ("surface", "frame", "connection", "imu")
     raw: tuple[str, ...] = ()  # topics whose handlers take the bytes as they come
 
     def __init__(self, name: str, **keywords: Any) -> None:

@@ -299,6 +299,32 @@ class SimulatorConfig(NodeConfig):
     push_time: float = parameter(
         0.1, "Duration of a push", unit="s", lowest=0.001, highest=10.0, read_only=False
     )
+    sensors: bool = parameter(
+        False,
+        "Whether IMUs and joint efforts are published, and sensors have the noise below and that of the robot's IMUs",
+    )
+    encoder_noise: float = parameter(
+        0.0,
+        "Standard deviation of joint positions",
+        unit="rad",
+        lowest=0.0,
+        highest=1.0,
+    )
+    velocity_noise: float = parameter(
+        0.0,
+        "Standard deviation of joint velocities",
+        unit="rad/s",
+        lowest=0.0,
+        highest=10.0,
+    )
+    effort_noise: float = parameter(
+        0.0,
+        "Standard deviation of joint efforts",
+        unit="N·m",
+        lowest=0.0,
+        highest=100.0,
+    )
+    seed: int = parameter(0, "Seed of sensor noise and biases")
     pose_rate: float = parameter(
         50.0, "Publishing rate of frames and audit", unit="Hz", lowest=0.1, highest=500.0
     )

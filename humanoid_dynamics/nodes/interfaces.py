@@ -128,6 +128,22 @@ STATES = (
         "measured force and moment at the surface, axes of the surface [N, N·m]",
     ),
 )
+IMUS = (
+    Topic(
+        "imu",
+        "in",
+        "sensor_msgs/Imu",
+        "state",
+        "angular rate [rad/s] and specific force [m/s²] of the IMU `base`, in axes of the IMU",
+    ),
+    Topic(
+        "imu/<imu>",
+        "in",
+        "sensor_msgs/Imu",
+        "state",
+        "the same of each IMU of the robot",
+    ),
+)
 REFERENCES = (
     Topic(
         "reference/joints",
@@ -271,6 +287,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "robot_description", "out", "std_msgs/String", "latched", "URDF of the robot"
                 ),
                 *turned(STATES),
+                *turned(IMUS),
                 Topic(
                     "frames/<frame>",
                     "out",

@@ -11,7 +11,7 @@ import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Transform, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import (
     JointTrajectory,
@@ -61,18 +61,42 @@ def write_efforts(names: Sequence[str], tau: Vector, stamp: Time) -> JointState:
 
 
 def write_joint_state(
-    names: Sequence[str], position: Vector, velocity: Vector, stamp: Time
+    names: Sequence[str],
+    position: Vector,
+    velocity: Vector,
+    stamp: Time,
+    effort: Vector | None = None,
 ) -> JointState:
-    """Return positions and velocities by name.
+    """Return positions and velocities by name, and efforts where they are measured.
 
     Args:
         names: Joint names.
         position: (len(names),) positions [rad or m].
         velocity: (len(names),) velocities [rad/s or m/s].
         stamp: When.
+        effort: (len(names),) efforts [N·m or N].
     """
     message = JointState(name=list(names), position=doubles(position), velocity=doubles(velocity))
+    if effort is not None:
+        message.effort = doubles(effort)
     message.header.stamp = stamp
+    return message
+
+
+def write_imu(gyro: Vector, acc: Vector, stamp: Time, frame: str) -> Imu:
+    """Return a sample of an IMU without an orientation [REP-145].
+
+    Args:
+        gyro: (3,) angular rate [rad/s].
+        acc: (3,) specific force [m/s²].
+        stamp: When.
+        frame: Frame of the IMU, in whose axes both are.
+    """
+    message = Imu(header=Header(stamp=stamp, frame_id=frame))
+    message.orientation_covariance[0] = -1.0
+    w, a = message.angular_velocity, message.linear_acceleration
+    w.x, w.y, w.z = gyro.tolist()
+    a.x, a.y, a.z = acc.tolist()
     return message
 
 

@@ -30,6 +30,7 @@ from humanoid_dynamics.nodes.messages import (
 )
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import MADE_UP, keep_rate, run
+from humanoid_dynamics.nodes.sensing import SensorPublisher
 from humanoid_dynamics.nodes.statuses import SimulatorNodeStatus
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, mark
 from humanoid_dynamics.simulation.live import LiveWorld
@@ -95,6 +96,7 @@ class SimulatorNode(AdapterNode):
         self._commands = JointStateReader()
         n, still = len(self._names), Time()
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
+        self._sensing = SensorPublisher(self, self._live, config) if config.sensors else None
         prefix = self.frame_prefix
         self._world = prefix + WORLD
         self._base_form = Form(
@@ -128,6 +130,8 @@ class SimulatorNode(AdapterNode):
             return self._frames.as_poses
         if placeholder == "surface" and self._live is not None:
             return self._felt_names
+        if placeholder == "imu":
+            return self._sensing.imus if self._sensing is not None else ()
         return super().names(placeholder)
 
     def change(self) -> None:
@@ -283,7 +287,13 @@ class SimulatorNode(AdapterNode):
                 self._owed = False
                 self.show(live, self._time(live))
             return
-        if monotonic() - self._sent_at > REPEAT and not live.paused:
+        if self._sensing is not None and not live.begun:
+            for _ in range(
+                round(1.0 / (LOOKS * self.period))
+            ):  # estimators settle on a robot at rest
+                self._offset += self.period
+                self.show(live, self._time(live))
+        elif monotonic() - self._sent_at > REPEAT and not live.paused:
             self.show(live, self._time(live))
         waited = live.begun and monotonic() - self._sent_at > ANXIOUS
         self._judge(live, self._commanded_at, waited)
@@ -333,7 +343,10 @@ class SimulatorNode(AdapterNode):
                     form.write(stamp, wrenches[k, :3], wrenches[k, 3:])
                 )
             self._felt = felt
-        self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
+        if self._sensing is None:
+            self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
+        else:
+            self._sensing.publish(live, t)
         if details:
             self._pose_due = t + 1.0 / self.config.pose_rate
             self._sunken = live.find_sunken()

@@ -96,21 +96,29 @@ class SimulatedImu:
         self._random = random
         self.gyro_bias = errors.gyro_bias * random.standard_normal(3)
         self.acc_bias = errors.acc_bias * random.standard_normal(3)
+        self._waiting: deque[ImuSample] = deque(maxlen=MAX_WAITING)
         self.restart()
 
     def restart(self) -> None:
-        """Forget motion and samples before a jump of the state; biases stay."""
+        """Forget the motion before a jump of the state; biases, and samples that wait for delivery, stay."""
         self._last: tuple[float, Matrix, Vector] | None = None
-        self._waiting: deque[ImuSample] = deque(maxlen=MAX_WAITING)
 
-    def sample(self, t: float, X_WI: pin.SE3, twist: pin.Motion, gravity: Vector) -> ImuSample:
-        """Measure the motion since the last sample.
+    def sample(
+        self,
+        t: float,
+        X_WI: pin.SE3,
+        twist: pin.Motion,
+        gravity: Vector,
+        stamp: float | None = None,
+    ) -> ImuSample:
+        """Measure the motion since the last sample; the first sample assumes a constant velocity.
 
         Args:
-            t: Time [s].
+            t: Time of the motion [s].
             X_WI: Pose of the IMU in the world.
             twist: Its velocity, at its origin, in its own axes.
             gravity: (3,) gravity [m/s²].
+            stamp: Time that the sample is stamped with [s]; ``t`` if None.
         """
         R, v = X_WI.rotation, X_WI.rotation @ twist.linear
         gyro, acc = twist.angular, -R.T @ gravity
@@ -123,7 +131,7 @@ class SimulatedImu:
         self._last = (t, R.copy(), v)
         errors, noise = self.imu.errors, self._random.standard_normal((2, 3))
         sample = ImuSample(
-            t,
+            t if stamp is None else stamp,
             gyro + self.gyro_bias + errors.gyro_noise * noise[0],
             acc + self.acc_bias + errors.acc_noise * noise[1],
         )
@@ -180,26 +188,32 @@ class Sensors:
         self._t = -np.inf
         self.sample()
 
-    def sample(self) -> None:
-        """Measure now; a second call at the same time changes nothing."""
+    def sample(self, stamp: float | None = None, *, still: bool = False) -> None:
+        """Measure now; a second call at the same time of the simulation changes nothing.
+
+        Args:
+            stamp: Time that the samples are stamped with [s]; that of the simulation if None.
+            still: Whether the simulation is paused: the robot is measured at rest, at every call.
+        """
         world = self.world
-        if world.t == self._t and world.robot is self._robot:
+        if world.t == self._t and world.robot is self._robot and not still:
             return
         if world.robot is not self._robot:
             self._bind(world.robot)
-        if world.t < self._t:
+        if world.t < self._t or still:
             self.restart()
         self._t = world.t
         model, data = world.robot.model, self._data
-        pin.forwardKinematics(model, data, world.q, world.v)
+        v = np.zeros_like(world.v) if still else world.v
+        pin.forwardKinematics(model, data, world.q, v)
         gravity = np.asarray(model.gravity.linear)
         self.imus = {}
         for name, sensor in self._imus.items():
             joint, X_JI = self._mounts[name]
             self.imus[name] = sensor.sample(
-                world.t, data.oMi[joint] * X_JI, X_JI.actInv(data.v[joint]), gravity
+                world.t, data.oMi[joint] * X_JI, X_JI.actInv(data.v[joint]), gravity, stamp
             )
-        self.joints = self._sample_joints()
+        self.joints = self._sample_joints(v)
 
     def restart(self) -> None:
         """Forget the motion before a jump of the state, such as a reset; biases stay."""
@@ -240,7 +254,7 @@ class Sensors:
         self.sample()
         return np.concatenate((self.joints.position, self.joints.velocity, self.joints.effort))
 
-    def _sample_joints(self) -> JointSample:
+    def _sample_joints(self, v: Vector) -> JointSample:
         world, settings = self.world, self.settings
         effort = np.zeros(len(self.names))
         effort[self._driven] = (world.tau + world.drive_torques)[self._motor]
@@ -248,7 +262,7 @@ class Sensors:
         return JointSample(
             np.array([joint_position(joint, world.q) for joint in self._joints])
             + settings.encoder_noise * noise[0],
-            world.v[self._v] + settings.velocity_noise * noise[1],
+            v[self._v] + settings.velocity_noise * noise[1],
             effort + settings.effort_noise * noise[2],
         )
 
