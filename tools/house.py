@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 50727,
-    "files": 739,
+    "statements": 51355,
+    "files": 745,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 12,
@@ -31,7 +31,7 @@ BUDGETS: Mapping[str, int] = {
     "late imports": 29,
     "private imports": 18,
     "scattered numbers": 615,
-    "complex functions": 85,
+    "complex functions": 84,
     "deep imports": 0,
     "banned words": 625,
     "long lines": 122,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 
 from humanoid_dynamics.errors import ClipError
@@ -13,6 +14,7 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, name_joints
 from humanoid_dynamics.motion.retargeted import Retargeting, retarget
 from humanoid_dynamics.motion.retargeting.skeleton_map import (
     SkeletonMap,
@@ -28,6 +30,8 @@ def load_clip(
     joint_map: JointMap | None = None,
     skeleton_map: SkeletonMap | None = None,
     fps: float | None = None,
+    joint_order: str = "",
+    motion: str = "",
 ) -> Clip:
     """Read a motion file and put it on a robot.
 
@@ -39,6 +43,9 @@ def load_clip(
         joint_map: Which column is which joint.
         skeleton_map: Which joint of a skeleton is which point of a body.
         fps: Samples per second of a file that has no times and no rate, such as a table of text without a header [Hz].
+        joint_order: Joint order of a file without joint names whose data do not decide: ``g1_29``, ``g1_23``, ``g1_23_fixed_wrists``,
+            ``h1_19``, ``h1_2_27``, ``t1_21``, ``t1_23``, ``t1_29``, or joint names between commas.
+        motion: Name of the motion in a file of several.
 
     Returns:
         The clip.
@@ -46,11 +53,14 @@ def load_clip(
     Raises:
         ClipError: If the file cannot be read, or has neither times nor a rate and none is given.
     """
-    motion = read_motion(Path(path), fps)
-    if isinstance(motion, Recording):
-        check_times(motion.times, motion.origin)
-        return build_clip(motion, robot, joint_map)
-    return retarget_file(motion, robot, skeleton_map).clip
+    read = read_motion(Path(path), fps, motion)
+    if isinstance(read, RobotMotion):
+        kept = () if joint_map is None else map(attrgetter("column"), joint_map.sources.values())
+        read = name_joints(read, robot, joint_order, frozenset(kept))
+    if isinstance(read, Recording):
+        check_times(read.times, read.origin)
+        return build_clip(read, robot, joint_map)
+    return retarget_file(read, robot, skeleton_map).clip
 
 
 def retarget_file(

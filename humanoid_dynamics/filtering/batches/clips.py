@@ -20,6 +20,7 @@ ENDINGS = (
     ".bvh",
     ".json",
     ".mcap",
+    ".pkl",
 )  # what is taken from a folder; a file that is named may end as it likes
 
 

@@ -7,6 +7,7 @@ import codecs
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,13 +19,23 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deep
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
+from humanoid_dynamics.motion.formats.pickle_file import read_pickled_motion
 from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.series.bag_reader import METADATA, is_bag
+from humanoid_dynamics.series.plain_pickle import is_pickle
 
-FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap")
+FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap", "pickle")
+PICKLES = {
+    ".pkl",
+    ".pickle",
+    ".joblib",
+}  # endings of pickles of old protocols, which look like text
 ZIP = b"PK\x03\x04"
 TABLES = ("csv", "opensim")  # of text
 HEAD = 4096  # bytes that tell text from other things
+
+Motion: TypeAlias = Recording | RobotMotion | Bvh | DeepMimic
 
 
 def detect_format(path: Path) -> str:
@@ -34,7 +45,7 @@ def detect_format(path: Path) -> str:
         path: The file.
 
     Returns:
-        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, or ``mcap`` for every bag.
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, ``pickle``, or ``mcap`` for every bag.
 
     Raises:
         ClipError: If it is none of them.
@@ -44,6 +55,8 @@ def detect_format(path: Path) -> str:
     head = _read_head(path)
     if head.startswith(ZIP):
         return "npz"
+    if is_pickle(head) or path.suffix.lower() in PICKLES:
+        return "pickle"
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if text.startswith("HIERARCHY"):
         return "bvh"
@@ -52,8 +65,7 @@ def detect_format(path: Path) -> str:
         return _json_format(path)
     if is_opensim(text.splitlines()):
         return "opensim"
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    if is_text and lines and any(mark in lines[0] for mark in SEPARATORS) and "\x00" not in text:
+    if is_text and _is_table(text):
         return "csv"
     table = "a table of text is UTF-8 with commas, semicolons or tabs between its columns"
     raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); {table}")
@@ -65,6 +77,8 @@ def _read_head(path: Path) -> bytes:
             str(path),
             f"is a folder without {METADATA}, expected a bag or a motion file; name the .mcap file in it",
         )
+    if not path.exists():
+        raise ClipError(str(path), "no such file")
     try:
         with path.open("rb") as file:
             return file.read(HEAD)
@@ -72,38 +86,47 @@ def _read_head(path: Path) -> bytes:
         raise ClipError(str(path), f"cannot be read: {cause}") from cause
 
 
-def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | DeepMimic:
+def read_motion(path: Path, rate: float | None = None, motion: str = "") -> Motion:
     """Read a motion file of any known format.
 
     Args:
         path: The file.
         rate: Samples per second of a file without times [Hz]; another rate than that of the file is refused.
+        motion: Name of the motion in a file of several.
 
     Returns:
-        A recording of joints, or the motion of a skeleton.
+        A recording of joints, a motion of a robot of a trainer, or the motion of a skeleton.
     """
     found = detect_format(path)
     if found in TABLES:
         return read_csv(path, rate)
     if found == "npz":
         return read_npz(path, rate)
+    if found == "pickle":
+        return read_pickled_motion(path, rate, motion)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {
         "bvh": read_bvh,
         "deepmimic": read_deepmimic,
         "trajectory": read_trajectory,
         "mcap": read_bag_motion,
     }
-    motion = readers[found](path)
-    if isinstance(motion, DeepMimic):
-        mean = float(np.mean(np.asarray(motion.frames)[:, 0]))
-        check_rate(rate, 1.0 / mean if mean > 0.0 else None, motion.origin)
+    read = readers[found](path)
+    if isinstance(read, DeepMimic):
+        mean = float(np.mean(np.asarray(read.frames)[:, 0]))
+        check_rate(rate, 1.0 / mean if mean > 0.0 else None, read.origin)
     else:
         check_rate(
             rate,
-            1.0 / motion.frame_time if isinstance(motion, Bvh) else find_rate(motion.times),
-            motion.origin,
+            1.0 / read.frame_time if isinstance(read, Bvh) else find_rate(read.times),
+            read.origin,
         )
-    return motion
+    return read
+
+
+def _is_table(text: str) -> bool:
+    """Whether the first line that is no comment has separators."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return bool(lines) and any(mark in lines[0] for mark in SEPARATORS) and "\x00" not in text
 
 
 def _is_utf8(head: bytes) -> bool:

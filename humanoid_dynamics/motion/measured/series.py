@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,9 @@ from humanoid_dynamics.errors import ClipError, count, listed
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
-from humanoid_dynamics.motion.formats.bvh_file import Bvh
 from humanoid_dynamics.motion.formats.columns import configuration_columns, joint_columns
 from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
-from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
-from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
+from humanoid_dynamics.motion.formats.detect import TABLES, Motion, detect_format, read_motion
 from humanoid_dynamics.motion.formats.mapping import (
     JointMap,
     build_clip,
@@ -25,6 +24,7 @@ from humanoid_dynamics.motion.formats.mapping import (
     order_velocities,
 )
 from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, name_joints
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.spatial.arrays import Matrix
@@ -67,6 +67,9 @@ def load_measured_motion(
         ClipError: Naming file, line and column of what is missing or wrong.
     """
     motion, clip = _read(Path(path), names, fps), None
+    if isinstance(motion, RobotMotion):
+        kept = () if joint_map is None else map(attrgetter("column"), joint_map.sources.values())
+        motion = name_joints(motion, robot, kept=frozenset(kept))
     if isinstance(motion, Recording):
         check_joint_map(motion, robot, joint_map or JointMap())
         _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
@@ -99,9 +102,7 @@ def find_line(fault: ClipError, path: str | Path) -> ClipError:
     return fault.in_lines(read_table(Path(path)).lines)
 
 
-def _read(
-    path: Path, names: Mapping[str, str] | None, fps: float | None
-) -> Recording | Bvh | DeepMimic:
+def _read(path: Path, names: Mapping[str, str] | None, fps: float | None) -> Motion:
     form = detect_format(path)
     if names and form != "mcap":
         raise ClipError(

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pickled motions: which trainer wrote the dictionary, by its keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.gmr_file import KEYS as GMR
+from humanoid_dynamics.motion.formats.gmr_file import is_gmr, read_gmr
+from humanoid_dynamics.motion.formats.motion_lib_file import KEYS as MOTION_LIB
+from humanoid_dynamics.motion.formats.motion_lib_file import is_motion_lib, read_motion_lib
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
+from humanoid_dynamics.series.bounded_reading import ReadLimitError
+from humanoid_dynamics.series.plain_pickle import PlainPickleError, load_plain_pickle
+
+SHOWN = 8  # keys in a message
+
+
+def read_pickled_motion(path: Path, rate: float | None = None, motion: str = "") -> RobotMotion:
+    """Read a pickled motion of GMR, TWIST, ASAP, PBHC or PHC; nothing in the file is executed.
+
+    Args:
+        path: The file.
+        rate: Samples per second that the caller expects [Hz].
+        motion: Name of the motion in a library of several.
+
+    Raises:
+        ClipError: If the file is no such motion, or contains more than arrays and plain containers.
+    """
+    origin = str(path)
+    try:
+        content = load_plain_pickle(path)
+    except (PlainPickleError, ReadLimitError, OSError) as cause:
+        raise ClipError(origin, str(cause)) from cause
+    if is_gmr(content):
+        return read_gmr(content, origin, rate)
+    if is_motion_lib(content):
+        return read_motion_lib(content, origin, rate, motion)
+    wanted = f"{', '.join(GMR)} (GMR, TWIST), or motions by name with {', '.join(MOTION_LIB)} (ASAP, PHC)"
+    found = (
+        f"a dictionary with the keys {', '.join(map(repr, list(content)[:SHOWN])) or 'none'}"
+        if isinstance(content, dict)
+        else f"a {type(content).__name__}"
+    )
+    raise ClipError(origin, f"is a pickle of {found}, expected {wanted}")
