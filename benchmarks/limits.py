@@ -83,7 +83,7 @@ def build_limits(stand: Stand) -> Race:
             f"{PATH}.reference": compare_faster(times[RULE], times[REFERENCE], error),
             f"{PATH}.floor": compare(times[RULE], times[FLOOR_ID], None, note),
             f"{PATH}.fading": compare(
-                times[load_transfer.RULE], times[FLOOR_ID], *check_passing(robot, fading, passing)
+                times[load_transfer.RULE], times[FLOOR_ID], *check_passing(fading, passing)
             ),
             **rate_worst(spent, note),
         }

@@ -55,19 +55,17 @@ def build_passing(robot: RobotModel, motions: tuple[Motion, ...]) -> tuple[Passi
     return tuple(found)
 
 
-def check_passing(
-    robot: RobotModel, solver: InverseDynamics, passing: tuple[Passing, ...]
-) -> tuple[float, str]:
-    """Return how far torques are from those found in plain arrays [N·m], and how many motions are on a limit or beyond all, in words.
+def check_passing(solver: InverseDynamics, passing: tuple[Passing, ...]) -> tuple[float, str]:
+    """Return how far torques are from those of the path for any rank [N·m], and how many motions are on a limit or beyond all, in words.
 
     Args:
-        robot: The robot.
         solver: What answers.
         passing: What it is asked.
     """
-    plain, error, paths = InverseDynamics(robot, rule=RULE, compiled=False), 0.0, Counter[str]()
+    general, error, paths = replace(solver.rule, name="any rank"), 0.0, Counter[str]()
     for one in passing:
-        answer, other = (_ask(each, one) for each in (solver, plain))
+        answer = _ask(solver, one)
+        other = solver.resolve_with(general)
         paths[answer.certificate.path] += 1
         if answer.certificate.path != "qp_soft":
             error = max(error, float(np.abs(answer.tau - other.tau).max()))

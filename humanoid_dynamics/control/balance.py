@@ -65,8 +65,6 @@ class BalanceController:
         robot: RobotModel,
         settings: BalanceSettings | None = None,
         gains: Gains | None = None,
-        *,
-        compiled: bool | None = False,
     ) -> None:
         """Prepare.
 
@@ -74,18 +72,17 @@ class BalanceController:
             robot: The robot; it stands on surfaces in its resting posture.
             settings: How it behaves.
             gains: How strongly errors are answered.
-            compiled: False for arrays, compiled kernels otherwise.
 
         Raises:
             UnsupportedRobotError: If the root is not free, or a joint has several freedoms.
         """
         self.robot, self.settings = robot, settings or BalanceSettings()
-        self.law = WholeBodyLaw(robot, gains=gains, compiled=compiled)
+        self.law = WholeBodyLaw(robot, gains=gains)
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
         self._solver = InverseDynamics(
-            robot, self.law.names, self.settings.rule, compiled=compiled, joint_friction=False
+            robot, self.law.names, self.settings.rule, joint_friction=False
         )
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule

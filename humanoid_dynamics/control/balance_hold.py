@@ -62,8 +62,7 @@ class BalanceHold:
             )
         self.timeout, self._fade_out_duration = timeout, fade_out_duration
         self._damping = SafeTorques(names, limits, damping=damping, period=period, robot=robot)
-        # Without compiled kernels a tick takes 0.4 ms, and the guard never waits for a compiler.
-        self._controller = BalanceController(robot, LANDING, compiled=False)
+        self._controller = BalanceController(robot, LANDING)
         self._order = np.array([robot.actuated.index(name) for name in names])
         self._last: Vector = read_only(np.zeros(len(names)))
         self._fresh = self._stands = False

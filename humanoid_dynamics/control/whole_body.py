@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations that keep a robot in balance on its feet and near a reference motion.
+"""Whole-body law: accelerations that keep a robot in balance on its feet and near a reference motion.
 
-Rows are wishes about accelerations: soles that stand stay where they are, the centre of mass moves as its capture point asks, soles in the
-air and the trunk follow the reference.  Joints follow the reference where that leaves freedom.  All rows are met in one least-squares
-solve, weighted by how exactly each must be: a = a_0 + D A' y with (A D A' + R) y = b - A a_0.
+Task rows are about accelerations: soles in contact stay in place, the centre of mass follows the capture point, soles in the air and the
+trunk follow the reference.  Joints follow the reference in the freedom that is left.  All rows are solved in one weighted least-squares
+problem: a = a_0 + D A' y with (A D A' + R) y = b - A a_0.
 """
 
 from __future__ import annotations
@@ -12,17 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg import lapack
 
-from humanoid_dynamics.control.compiled_law import LawKernels
-from humanoid_dynamics.control.law_kernel import EXACT, PARTS, Body, has_moved, write_rows
 from humanoid_dynamics.control.support import Support, place_corners
+from humanoid_dynamics.control.whole_body_kernels import (
+    EXACT,
+    Body,
+    Feet,
+    has_moved,
+    read_body,
+    solve_rows,
+    write_rows,
+)
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
-LOCAL, ALIGNED = pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 MOVED = 4e-3  # m; soles that stand and move by more against each other have a new polygon
 ARM = 0.1  # m; a turn of a sole moves a point so far from its origin
 BASE_LINEAR, BASE_ANGULAR, JOINTS = (
@@ -94,8 +102,6 @@ class WholeBodyLaw:
         robot: RobotModel,
         soles: tuple[str, ...] | None = None,
         gains: Gains | None = None,
-        *,
-        compiled: bool | None = False,
     ) -> None:
         """Prepare.
 
@@ -103,7 +109,6 @@ class WholeBodyLaw:
             robot: The robot; its root is free.
             soles: Surfaces it stands on; ``robot.stance`` where None.
             gains: How strongly errors are answered.
-            compiled: False for arrays, compiled kernels otherwise.
 
         Raises:
             UnsupportedRobotError: If the root is not free.
@@ -117,16 +122,8 @@ class WholeBodyLaw:
         self.names = robot.stance if soles is None else soles
         self._surfaces = tuple(robot.surface(name) for name in self.names)
         self._data, self._wanted_data = robot.data(), robot.data()
-        nv, rows = robot.nv, 8 + 6 * len(self.names)
-        n = len(self.names)
-        self._zero, self._momentum, self._per_mass = (
-            np.zeros(nv),
-            np.zeros((6, nv)),
-            1.0 / robot.mass,
-        )
-        self._mobility = np.concatenate(
-            (np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS))
-        )
+        nv, n = robot.nv, len(self.names)
+        rows = 8 + 6 * n
         self._A: Matrix = np.zeros((rows, nv))
         self._A[3:6, 3:6] = np.eye(3)
         self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
@@ -135,24 +132,24 @@ class WholeBodyLaw:
         self._gains = np.array(
             (*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture, g.unwind, g.lean)
         )
+        self._joint_gains = (*g.joint, g.fastest)
         self._out: Vector = np.zeros(16)
         self._seen: Wanted | None = None
         self._closed: tuple[bool, ...] = ()
         self._known: Matrix = np.full((n, 4), np.inf)
         self._ground = (np.zeros((0, 2)), np.zeros(0), np.zeros(2))
-        compiles = choose_compiler(compiled)
-        self._write_rows = compile_kernel(write_rows, PARTS) if compiles else write_rows
-        self._has_moved = compile_kernel(has_moved) if compiles else has_moved
-        system = (self._A, self._b, self._softness)
-        needs = (
-            self._data,
-            self._surfaces,
-            self._now,
-            system,
-            self._mobility,
-            (*g.joint, g.fastest),
+        self._read_body, self._write_rows, self._solve_rows, self._has_moved = map(
+            compile_kernel, (read_body, write_rows, solve_rows, has_moved)
         )
-        self._kernels = LawKernels(robot, *needs) if compiles else None
+        data, mobility = self._data, np.full(nv, JOINTS)
+        mobility[:3], mobility[3:6] = BASE_LINEAR, BASE_ANGULAR
+        self._feet = _find_feet(robot, self._surfaces)
+        self._placements = Placements(robot.model, data)
+        self._views = (data.J, data.dJ, data.Ag, data.dAg, self._placements.poses)
+        self._system = (
+            *(self._A, self._b, self._softness, mobility),
+            *(np.zeros((rows, nv)), np.zeros((rows, rows)), np.zeros(rows)),
+        )
         self.shift: Vector = self._out[9:12]
         self.pressure: Vector = self._out[12:14]
         self._soles: Matrix = np.zeros((2, n))
@@ -163,7 +160,8 @@ class WholeBodyLaw:
 
     def _warm_up(self) -> None:
         """Compile, or load what is compiled, before a robot waits for it."""
-        here = Wanted(self.robot.posture, self._zero, self._zero)
+        zero = np.zeros(self.robot.nv)
+        here = Wanted(self.robot.posture, zero, zero)
         for closed in (False, True):
             self.accelerate(here.q, here.v, here, (closed,) * len(self.names))
 
@@ -178,10 +176,11 @@ class WholeBodyLaw:
         """
         model, data = self.robot.model, self._data
         pin.computeCentroidalMapTimeVariation(model, data, q, v)
-        if self._kernels is None:
-            self._look(q, v)
-        else:
-            self._kernels.look(data.com[0], v)
+        if not self._placements.shared:
+            self._placements.refresh()
+        self._read_body(
+            self._views, data.com[0], self._feet, v, self.robot.mass, self._now, self._A, self._b
+        )
         self._read(wanted, closed)
         self._soles[0] = closed
         ground = self._find_support(closed, self._soles[0])
@@ -189,27 +188,10 @@ class WholeBodyLaw:
         self._write_rows(
             self._now, self._then, v, self._soles, self._gains, ground, rows, self._out
         )
-        if self._kernels is None:
-            return self._solve(self._follow_joints(q, v, wanted))
-        return self._kernels.solve(pin.difference(model, q, wanted.q), v, (wanted.v, wanted.a))
-
-    def _look(self, q: Vector, v: Vector) -> None:
-        """Write where the robot is, what it does, and the Jacobians of all that is asked, one after the other."""
-        model, data, A = self.robot.model, self._data, self._A
-        pin.forwardKinematics(model, data, q, v, self._zero)
-        com, place, turn, drift, root, rates = self._now
-        momentum = np.multiply(
-            data.Ag, self._per_mass, out=self._momentum
-        )  # linear, then angular about the com, per mass
-        bias = (data.dAg @ v) * self._per_mass
-        com[0], com[1], com[2] = data.com[0], momentum[:3] @ v, bias[:3]
-        root[:], rates[0], rates[1] = data.oMi[1].rotation, v[3:6], momentum[3:] @ v
-        A[:3], A[-2:], self._b[-2:] = momentum[:3], momentum[3:5], bias[3:5]
-        for k, surface in enumerate(self._surfaces):
-            X = pin.updateFramePlacement(model, data, surface.frame)
-            place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
-            A[6 + 6 * k : 12 + 6 * k] = pin.getFrameJacobian(model, data, surface.frame, ALIGNED)
-            drift[k] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+        a: Vector = np.empty(self.robot.nv)
+        error = pin.difference(model, q, wanted.q)
+        self._solve_rows(error, v, (wanted.v, wanted.a), self._joint_gains, self._system, a)
+        return a
 
     def heights(self) -> dict[str, float]:
         """Return the height of each sole above the ground z = 0, at the last tick [m]."""
@@ -257,26 +239,25 @@ class WholeBodyLaw:
             self._ground = (*support.half_planes, support.middle)
         return self._ground
 
-    def _follow_joints(self, q: Vector, v: Vector, wanted: Wanted) -> Vector:
-        kp, kd = self.gains.joint
-        error = pin.difference(self.robot.model, q, wanted.q)
-        a: Vector = wanted.a + kp * error + kd * (wanted.v - v)
-        a[:6] = 0.0
-        limit = self.gains.fastest
-        return np.minimum(np.maximum(a, -limit), limit)
-
-    def _solve(self, a: Vector) -> Vector:
-        """Return the accelerations nearest to these that meet the rows."""
-        A = self._A
-        DA = A * self._mobility
-        G = DA @ A.T
-        G.ravel()[:: len(G) + 1] += self._softness
-        _, y, info = lapack.dposv(G.T, self._b - A @ a, overwrite_a=True)
-        return a + y @ DA if info == 0 else a
-
 
 def _room(soles: int, motion: int) -> Body:
-    """Return room for a robot or a reference, as ``law_kernel`` has it."""
+    """Return room for a robot or a reference, see ``write_rows``."""
     shapes = ((3, 3), (soles, 3), (3 * soles, 3), (soles, motion), (3, 3), (2, 3))
     com, place, turn, moving, root, rates = (np.zeros(shape) for shape in shapes)
     return com, place, turn, moving, root, rates
+
+
+def _find_feet(robot: RobotModel, surfaces: tuple[ContactSurface, ...]) -> Feet:
+    """Return joint, axes and origin of each sole, and the coordinates that move it, see ``read_body``."""
+    model = robot.model
+    frames = [model.frames[surface.frame] for surface in surfaces]
+    moves = np.zeros((len(frames), robot.nv))
+    for row, frame in zip(moves, frames, strict=True):
+        for joint in model.supports[frame.parentJoint]:
+            row[model.idx_vs[joint] : model.idx_vs[joint] + model.nvs[joint]] = 1.0
+    return (
+        np.array([frame.parentJoint for frame in frames], dtype=np.intp),
+        np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),
+        np.array([frame.placement.translation for frame in frames]).reshape(-1, 3),
+        moves,
+    )

@@ -185,7 +185,7 @@ def _resolve(
     *,
     measured: MeasuredWrenches | None,
 ) -> MotionTorques:
-    solver, robot = InverseDynamics(clip.robot, found.names, rule, compiled=False), clip.robot
+    solver, robot = InverseDynamics(clip.robot, found.names, rule), clip.robot
     v, a = np.asarray(clip.v), np.asarray(clip.a)
     tau, missing = np.zeros((2, len(clip), robot.nv))
     wrenches, proofs = np.zeros((len(clip), len(found.names), 6)), np.zeros((len(clip), len(PROOF)))

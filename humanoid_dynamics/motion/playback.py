@@ -91,7 +91,7 @@ def check_motors(scenario: Scenario) -> None:
     clip = resample(scenario.clip, CHECKED)
     robot, surfaces = clip.robot, scenario.schedule.surfaces
     solver, still = (
-        InverseDynamics(robot, surfaces, compiled=False),
+        InverseDynamics(robot, surfaces),
         np.zeros((len(clip), robot.nv)),
     )
     v, a = (still if given is None else given for given in (clip.v, clip.a))

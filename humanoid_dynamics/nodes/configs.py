@@ -253,7 +253,6 @@ class InverseDynamicsConfig(NodeConfig):
         "Whether torques compensate the joint friction and damping of the robot model",
         read_only=False,
     )
-    compiled: bool = parameter(True, COMPILED)
     busy_wait: bool = parameter(False, BUSY_WAIT)
 
 

@@ -78,9 +78,7 @@ class InverseDynamicsNode(AdapterNode):
             }
             names = self.robot.actuated
             self._efforts = Form(write_efforts(names, mark(0, len(names)), Time()), len(names))
-            self._controller = BalanceController(
-                self.robot, self._settings(), compiled=None if self.config.compiled else False
-            )
+            self._controller = BalanceController(self.robot, self._settings())
         self._base_stamp = self._joint_stamp = self._last_stamp = 0
         self._paired, self._pending = False, False
         self._detail_due = -np.inf

@@ -22,7 +22,6 @@ from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
-from humanoid_dynamics.spatial.compiling import choose_compiler
 
 SHARE_TOLERANCE = 1e-6
 MOST_OTHERS = 32  # rules that ``also`` keeps ready
@@ -61,9 +60,7 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    solver = InverseDynamics(
-        robot, contacts, rule, compiled=False, ground=ground, joint_friction=joint_friction
-    )
+    solver = InverseDynamics(robot, contacts, rule, ground=ground, joint_friction=joint_friction)
     if load is None:
         return solver.solve(state.q, state.v, a)
     parts = check_vector("load", load, len(solver.contacts))
@@ -90,30 +87,26 @@ class InverseDynamics:
         contacts: str | Iterable[str] | None = None,
         rule: str | Rule = DEFAULT_RULE,
         *,
-        compiled: bool | None = None,
         ground: AnyGround = None,
         joint_friction: bool = True,
     ) -> None:
-        """Prepare.
+        """Prepare; numba compiles the kernel of the rule, which takes some seconds the first time on a machine.
 
         Args:
             robot: The robot.
             contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
             rule: The rule.
-            compiled: False for arrays; otherwise numba compiles the tick, about ten seconds once per machine.
-                Torques are the same to 1e-8 N·m, to 1e-5 N·m where limits leave no answer that meets the equation of motion.
             ground: Ground that the contacts are on, as in ``inverse_dynamics``.
             joint_friction: Whether the torques overcome the friction of the joints that the robot model has.
 
         Raises:
             UnknownNameError: If a surface or a rule does not exist.
         """
-        self._compiled = choose_compiler(compiled)
         self._rubs = joint_friction and has_joint_friction(robot)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts, ground)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike: Vector = np.full(count, 1.0 / max(count, 1))
@@ -184,7 +177,7 @@ class InverseDynamics:
         for name in rules:
             rule = find_rule(name)
             if rule not in self._others:
-                self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
+                self._others[rule] = Resolver(self.dynamics, self._rows, rule)
 
     @np.errstate(all="ignore")
     def resolve_with(self, rule: str | Rule) -> Answer:
@@ -206,9 +199,8 @@ class InverseDynamics:
             if rule not in self._others:
                 if len(self._others) >= MOST_OTHERS:
                     self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
-                self._others[rule] = Resolver(
-                    self.dynamics, self._rows, rule
-                )  # to compile it now would hold up a tick for seconds
+                # Compilation would delay this tick by seconds.
+                self._others[rule] = Resolver(self.dynamics, self._rows, rule, has_kernel=False)
             return self._others[rule].answer(self._shares, start)
         except Exception as trouble:  # noqa: BLE001 - as in ``solve``; the next rule may know better
             return self._refuse(_tell_raised(rule, trouble), start)

@@ -80,16 +80,6 @@ class Objective(ABC):
         self.H: Matrix = np.zeros((dynamics.size, dynamics.size))
         self.g: Vector = np.zeros(dynamics.size)
 
-    def place(self, H: Matrix, g: Vector) -> None:
-        """Write into memory of somebody else's from now on, so that nothing is copied.
-
-        Args:
-            H: (size, size) where the Hessian shall be.
-            g: (size,) where the linear term shall be, contiguous.
-        """
-        H[:], g[:] = self.H, self.g
-        self.H, self.g = H, g
-
     def adapt(self, shares: Vector) -> Vector:
         """Return the shares that are taken for those asked for, at the last update of the dynamics.
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from scipy.linalg import lapack
 
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.compiled import CompiledTick
@@ -22,7 +21,7 @@ from humanoid_dynamics.resolution.halves import URGENT, weigh_halves
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice, miss_weights
 from humanoid_dynamics.resolution.rules import Rule
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
 UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
@@ -44,7 +43,7 @@ class Resolver:
     """One rule, ready to answer at every tick."""
 
     def __init__(
-        self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, compiled: bool = False
+        self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, *, has_kernel: bool = True
     ) -> None:
         """Take the memory.
 
@@ -52,7 +51,7 @@ class Resolver:
             dynamics: What is asked.
             rows: Limits of its contacts.
             rule: The rule.
-            compiled: Whether numba compiles the tick now, where the rule's objective has a kernel.
+            has_kernel: Whether full-rank systems are solved by the kernel of the rule's objective, where that has one.
         """
         self.rule = rule
         self._dynamics = dynamics
@@ -61,10 +60,6 @@ class Resolver:
         self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
         n, m = dynamics.size, len(dynamics.bearing_v)
         self._n, self._m, self._nv = n, m, dynamics.robot.nv
-        self._K: Matrix = np.zeros((n + m, n + m), order="F")
-        self._rhs: Vector = np.zeros(n + m)
-        self._objective.place(self._K[:n, :n], self._rhs[:n])
-        self._G, self._b = self._K[n:, :n], self._rhs[n:]
         self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
@@ -74,8 +69,7 @@ class Resolver:
             miss_weights(dynamics),
             np.zeros(1),
         )  # N, what the last answers with and without contacts lacked
-        self._is_written = False
-        self._compiled = self._compile() if compiled else None
+        self._compiled = self._compile() if has_kernel else None
 
     def answer(self, shares: Vector, start: float) -> Answer:
         """Answer for the last update of the dynamics; never an exception for a number.
@@ -142,13 +136,9 @@ class Resolver:
         """Find an answer in plain arrays, whatever the rank and however large the numbers."""
         dynamics = self._dynamics
         x, path, rank = self._choose(shares)
-        self._is_written = path != "closed"
         forces = self._forces(x)
-        if path in {"closed", "kkt"} and not self._holds(forces):
-            x, path, rank = self._choose_carefully(shares)
-            forces = self._forces(x)
         if self._limited is not None and not self._is_fine(x, forces):
-            x, path = self._limit(shares, x, path)
+            x, path = self._limit(x, path)
             forces = self._forces(x)
         if not forces.dot(forces) < LARGEST:
             x, path = np.zeros(self._n), "none"
@@ -225,27 +215,6 @@ class Resolver:
         return forces
 
     def _choose(self, shares: Vector) -> tuple[Vector, str, int]:
-        """Choose a push that fulfils the equation of motion, without limits, the fast way where rank is no question."""
-        if not self._dynamics.full_rank:
-            return self._choose_carefully(shares)
-        x = self._objective.choose(shares)
-        if x is not None:
-            return x, "closed", self._m
-        self._objective.write(shares)
-        self._G[:] = self._dynamics.J[:, self._dynamics.bearing].T
-        self._b[:] = self._dynamics.free[self._dynamics.bearing]
-        factors, pivots, solution, info = lapack.dsysv(self._K, self._rhs, lower=1)
-        if info:
-            return self._choose_carefully(shares)
-        nothing = np.zeros(self._m)
-
-        def solve(g: Vector) -> Vector:
-            found: Vector = lapack.dsytrs(factors, pivots, np.concatenate((g, nothing)), lower=1)[0]
-            return found[: self._n]
-
-        return self._objective.settle(solution[: self._n], solve), "kkt", self._m
-
-    def _choose_carefully(self, shares: Vector) -> tuple[Vector, str, int]:
         """Choose a push that fulfils the equation of motion as well as can be, whatever its rank."""
         dynamics = self._dynamics
         if not self._n:
@@ -255,7 +224,6 @@ class Resolver:
         if x is not None and self._misses(free - x.dot(J_u)):
             x = None
         self._objective.write(shares)
-        self._is_written = True
         chosen = solve_constrained(self._objective.H, self._objective.g, J_u.T, free)
         if x is not None:
             return x, "closed", chosen.rank
@@ -285,11 +253,9 @@ class Resolver:
     def _misses(self, lacking: Vector) -> bool:
         return not lacking.dot(lacking) <= self._tolerance
 
-    def _limit(self, shares: Vector, x: Vector, path: str) -> tuple[Vector, str]:
+    def _limit(self, x: Vector, path: str) -> tuple[Vector, str]:
         if self._limited is None or not self._dynamics.size:
             return x, path
-        if not self._is_written:
-            self._objective.write(shares)
         push = self._limited.choose(self._objective.H, self._objective.g)
         return push.x, push.path
 

@@ -478,7 +478,7 @@ def test_no_tick_waits_for_a_compiler(robot):
     event = pytest.importorskip("numba.core.event", reason="numba is not installed")
     compile_kernel.cache_clear()
     loop = Loop(robot)
-    loop.controller = BalanceController(robot, BalanceSettings(), compiled=True)
+    loop.controller = BalanceController(robot, BalanceSettings())
     with event.install_recorder("numba:compiler_lock") as compiled:
         loop.run(0.1)
         loop.play("step")

@@ -6,8 +6,8 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.control.law_kernel import GRAVITY
 from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
+from humanoid_dynamics.control.whole_body_kernels import GRAVITY
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +15,9 @@ def robot():
     return hd.load_robot("human28")
 
 
-def ask(robot, speed, compiled=False):
+def ask(robot, speed):
     """Return law, acceleration and the rates of momentum it means, for a body that moves ahead on soles that stand."""
-    law = WholeBodyLaw(robot, compiled=compiled)
+    law = WholeBodyLaw(robot)
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     data = robot.data()
     J = np.vstack(
@@ -60,8 +60,3 @@ def test_a_body_that_stands_is_not_turned(robot):
     _, a, rates, _ = ask(robot, 0.0)
     assert np.abs(a).max() < 1e-6
     assert np.abs(rates).max() < 1e-6
-
-
-@pytest.mark.parametrize("speed", [0.0, 0.1, 0.45])
-def test_compiled_or_not_the_answer_is_the_same(robot, speed):
-    np.testing.assert_allclose(ask(robot, speed, compiled=True)[1], ask(robot, speed)[1], atol=1e-8)

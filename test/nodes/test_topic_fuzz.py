@@ -31,7 +31,7 @@ FEWEST = 20  # messages, however slow the machine
 SPOILT = 0.1  # share of the messages whose bytes are none
 NODES = {
     "effort_guard": (EffortGuardNode, "human28", {"safe_output": "balance_hold"}),
-    "inverse_dynamics": (InverseDynamicsNode, "human28", {"compiled": False}),
+    "inverse_dynamics": (InverseDynamicsNode, "human28", {}),
     "simulator": (SimulatorNode, "human28", {"rate": 100.0, "compiled": False}),
     "motion_player": (MotionPlayerNode, "human28", {"play": True, "repeat": True}),
     "dynamics_filter": (DynamicsFilterNode, "human28", {}),

@@ -69,15 +69,12 @@ def test_freedom_of_choice(human28, comparison):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("names", [FEET, (*FEET, "right_palm")])
-@pytest.mark.parametrize("compiled", [None, False])
-def test_parallel_split(human28, seed, names, compiled):
+def test_parallel_split(human28, seed, names):
     """f_k = s_k F: every contact of any height has the direction of the whole; the six equations of the base hold."""
     state, a = on_stairs(human28, seed)
     shares = np.random.default_rng(seed + 10).uniform(0.1, 1.0, len(names))
     shares /= shares.sum()
-    answer = hd.InverseDynamics(human28, names, "transition", compiled=compiled).solve(
-        state.q, state.v, a, shares
-    )
+    answer = hd.InverseDynamics(human28, names, "transition").solve(state.q, state.v, a, shares)
     data = human28.data()
     rate = pin.computeCentroidalMomentumTimeVariation(human28.model, data, state.q, state.v, a)
     F, com = rate.linear - human28.mass * human28.model.gravity.linear, np.array(data.com[0])
@@ -193,7 +190,7 @@ def test_early_and_late_touchdown(human28, late):
     )
     manager, solver = (
         PhaseManager(schedule),
-        hd.InverseDynamics(human28, FEET, "transition", compiled=False),
+        hd.InverseDynamics(human28, FEET, "transition"),
     )
     rest, zero = human28.posture, np.zeros(human28.nv)
     manager.observe("right_foot", False, 0.0)

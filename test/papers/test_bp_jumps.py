@@ -10,7 +10,6 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.motion.walking import rolling_step
 from humanoid_dynamics.motion.walking.rolling_step import (
-    CONTACTS,
     build_planar_step,
     build_spatial_step,
 )
@@ -181,21 +180,3 @@ def test_steps_that_cannot_be():
         build_spatial_step(hd.load_robot("human28"), other_gait(3))
     with pytest.raises(UnknownNameError, match="no law named 'best'"):
         StepComparison(build_planar_step(hd.load_robot("biped7"))).answer(0.7, "best")
-
-
-@pytest.mark.parametrize("phase", ["DSP1", "DSP2"])
-def test_compiled_or_not(phase):
-    """A sole beside an edge: the kernel says what the plain path says."""
-    step = build_spatial_step(hd.load_robot("legs12"))
-    plain, fast = (
-        hd.InverseDynamics(step.robot, CONTACTS[phase], "transition", compiled=compiled)
-        for compiled in (False, True)
-    )
-    for t in (0.65, 0.76, 0.88):
-        shares = np.array([0.4, 0.6])
-        one, other = (solver.solve(*step.at(t), shares) for solver in (plain, fast))
-        assert np.abs(one.tau - other.tau).max() < 1e-9
-        assert (
-            abs(one.wrenches[CONTACTS[phase][0]].m_W[2] - other.wrenches[CONTACTS[phase][0]].m_W[2])
-            < 1e-9
-        )

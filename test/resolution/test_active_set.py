@@ -33,7 +33,7 @@ def build_solver(monkeypatch, strength):
     monkeypatch.setattr(compiled, "compile_kernel", lambda kernel, parts: kernel)
     robot = make_slippery(build_stand("human28").robot)
     weak = replace(robot, limits=replace(robot.limits, effort=strength * robot.limits.effort))
-    return InverseDynamics(weak, rule="minimum_torque_limited", compiled=True)
+    return InverseDynamics(weak, rule="minimum_torque_limited")
 
 
 def answers(solver):

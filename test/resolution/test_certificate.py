@@ -39,11 +39,10 @@ def along(robot, name, values):
     return moved
 
 
-@pytest.mark.parametrize("compiled", [False, None])
 @pytest.mark.parametrize("name", ROBOTS)
-def test_surfaces_at_rest_are_no_false_alarm(name, compiled):
+def test_surfaces_at_rest_are_no_false_alarm(name):
     robot, rng = hd.load_robot(name), np.random.default_rng(1)
-    solver, certified = hd.InverseDynamics(robot, FEET, compiled=compiled), 0
+    solver, certified = hd.InverseDynamics(robot, FEET), 0
     for _ in range(40):
         state, a = standing_motion(robot, FEET, rng)
         certificate = solver.solve(state.q, state.v, a).certificate
@@ -53,14 +52,13 @@ def test_surfaces_at_rest_are_no_false_alarm(name, compiled):
     assert certified > 20
 
 
-@pytest.mark.parametrize("compiled", [False, None])
 @pytest.mark.parametrize("rule", ["transition", "transition_limited", "minimum_torque_limited"])
-def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule, compiled):
+def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule):
     """Whatever found them: torques and pushes are changed on their way to the certificate."""
     robot = hd.load_robot("human28")
     state = hd.State.at_rest(robot)
     solver, certify, change = (
-        hd.InverseDynamics(robot, FEET, rule, compiled=compiled),
+        hd.InverseDynamics(robot, FEET, rule),
         Resolver._certify,
         {},
     )
@@ -102,11 +100,10 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize("compiled", [False, None])
 @pytest.mark.parametrize("how", MOVES)
-def test_contacts_that_move_are_told(how, compiled):
+def test_contacts_that_move_are_told(how):
     robot = hd.load_robot("human28")
-    solver, zero = hd.InverseDynamics(robot, FEET, compiled=compiled), np.zeros(robot.nv)
+    solver, zero = hd.InverseDynamics(robot, FEET), np.zeros(robot.nv)
     moved = along(robot, "human28", np.array(MOVES[how]))
     word = how.removesuffix(" across")
     for v, a, begins in ((moved, zero, ""), (zero, 10.0 * moved, "begins to ")):
@@ -261,7 +258,7 @@ def test_verify_agrees_with_right_answers_and_finds_wrong_ones(name, rule):
     """Whatever was found, the same status and residual come out of Pinocchio's recursion; what was changed is no ``ok``."""
     robot, rng, certified = hd.load_robot(name), np.random.default_rng(5), 0
     feet = tuple(robot.surfaces)[:2]
-    solver = hd.InverseDynamics(robot, feet, rule, compiled=False)
+    solver = hd.InverseDynamics(robot, feet, rule)
     for number in range(16):
         state, a = standing_motion(robot, feet, rng, *((0.2, 0.5) if number % 2 else (0.02, 0.05)))
         answer = solver.solve(state.q, state.v, a, np.array([0.4, 0.6]))

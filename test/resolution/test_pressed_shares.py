@@ -144,8 +144,7 @@ class Step:
     def __init__(self, step, rule):
         self.step = step
         self.solvers = {
-            phase: InverseDynamics(step.robot, names, rule, compiled=False)
-            for phase, names in CONTACTS.items()
+            phase: InverseDynamics(step.robot, names, rule) for phase, names in CONTACTS.items()
         }
 
     def answer(self, t, phase=None):
@@ -187,7 +186,8 @@ def test_a_step_that_rolls_over_leaves_no_jump_and_feet_flat(name, build, tips):
 def test_what_both_feet_can_bear_is_left_as_it_is(human28):
     """Between two soles that stand flat nothing rolls: the rule is `transition` until a foot would tip."""
     rest = np.zeros(human28.nv)
-    solver = InverseDynamics(human28, FEET, RULE, compiled=False)
+    solver = InverseDynamics(human28, FEET, RULE)
+    solver.prepare(("transition",))
     for share in (0.4, 0.5, 0.6):
         mine = solver.solve(human28.posture, rest, rest, np.array([share, 1.0 - share]))
         assert mine.certificate.cop_margin > 0.0
@@ -203,7 +203,7 @@ def test_what_both_feet_can_bear_is_left_as_it_is(human28):
 def test_contacts_come_and_go_without_a_step_wherever_the_point_is(human28):
     """The point stays between the feet, so that a foot that takes its first load would rather take half of it at once."""
     rest = np.zeros(human28.nv)
-    solver = InverseDynamics(human28, FEET, RULE, compiled=False)
+    solver = InverseDynamics(human28, FEET, RULE)
     torques = [
         solver.solve(human28.posture, rest, rest, np.array([1.0 - s, s])).tau
         for s in (0.0, 1e-9, EASED, EASED + 1e-9)
@@ -222,7 +222,8 @@ def test_stairs_count_along_the_total_force(human28):
         a = np.zeros(human28.nv)
         a[:2] = rng.uniform(-0.5, 0.5, 2)
         share = float(rng.uniform(0.1, 0.9))
-        solver = InverseDynamics(human28, FEET, RULE, compiled=False)
+        solver = InverseDynamics(human28, FEET, RULE)
+        solver.prepare(("transition",))
         mine = solver.solve(q, np.zeros(human28.nv), a, np.array([share, 1.0 - share]))
         plain = solver.resolve_with("transition")
         moved += not np.array_equal(mine.tau, plain.tau)
@@ -233,7 +234,8 @@ def test_stairs_count_along_the_total_force(human28):
 
 def test_hands_alone_are_as_asked_for(human28):
     rest, names, shares = np.zeros(human28.nv), ("left_palm", "right_palm"), np.array((0.9, 0.1))
-    solver = InverseDynamics(human28, names, RULE, compiled=False)
+    solver = InverseDynamics(human28, names, RULE)
+    solver.prepare(("transition",))
     np.testing.assert_array_equal(
         solver.solve(human28.posture, rest, rest, shares).tau, solver.resolve_with("transition").tau
     )
@@ -247,11 +249,10 @@ def at_rest(solver, q, shares):
     return solver.solve(q, rest, rest, np.array(shares))
 
 
-@pytest.mark.parametrize("compiled", [False, None])
-def test_with_a_hand_on_a_rail_both_feet_press_inside(human28, compiled):
+def test_with_a_hand_on_a_rail_both_feet_press_inside(human28):
     """A palm that is no ground pushes at its middle; feet take what is left, which tips them by shares alone."""
     rng, tipped = np.random.default_rng(4), 0
-    solver = InverseDynamics(human28, RAIL, RULE, compiled=compiled)
+    solver = InverseDynamics(human28, RAIL, RULE)
     for _ in range(30):
         q = pin.integrate(human28.model, human28.posture, 0.03 * rng.standard_normal(human28.nv))
         asked = np.append(0.85 * rng.dirichlet((4.0, 4.0)), 0.15)
@@ -274,7 +275,7 @@ def test_three_contacts_on_the_ground_are_as_asked_for_until_one_would_tip():
     """A sole, and heel and toe of the other as two patches: nothing moves where all press inside, and never farther than it must."""
     robot = split_sole(hd.load_robot("legs12"))
     names = ("left_foot", "right_heel", "right_toe")
-    solver = InverseDynamics(robot, names, RULE, compiled=False)
+    solver = InverseDynamics(robot, names, RULE)
     inside, moved = 0, 0
     for free in np.random.default_rng(5).dirichlet((1.0, 1.0, 1.0), 80):
         asked = 0.1 + 0.7 * free  # below a tenth a contact fades
@@ -309,11 +310,10 @@ def split_sole(legs):
     return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
 
 
-@pytest.mark.parametrize("compiled", [False, None])
-def test_a_third_contact_comes_and_goes_without_a_step(human28, compiled):
+def test_a_third_contact_comes_and_goes_without_a_step(human28):
     """From two contacts to three and four, past every share at which one begins to count fully, and where feet are at their rims."""
     solver, rng = (
-        InverseDynamics(human28, (*RAIL, "left_palm"), RULE, compiled=compiled),
+        InverseDynamics(human28, (*RAIL, "left_palm"), RULE),
         np.random.default_rng(6),
     )
     for start in (
@@ -374,9 +374,7 @@ def test_contacts_press_inside_in_whatever_order_they_are_named(name, link):
     robot = with_hand(plain, link, PALM)
     names, rng, tipped = (*plain.stance, "hand"), np.random.default_rng(7), 0
     orders = ((0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0))
-    solvers = [
-        InverseDynamics(robot, [names[k] for k in order], RULE, compiled=False) for order in orders
-    ]
+    solvers = [InverseDynamics(robot, [names[k] for k in order], RULE) for order in orders]
     rest, a = np.zeros(robot.nv), np.zeros(robot.nv)
     for _ in range(10):
         a[:2], asked = rng.uniform(-1.0, 1.0, 2), rng.uniform(0.3, 1.0, 3)
@@ -414,7 +412,7 @@ def test_in_the_plane_two_points_hold_a_body():
     )
     q = np.array(robot.posture)
     q[robot.joint("right_hip").q] -= 0.4
-    solver = InverseDynamics(robot, tuple(places), RULE, compiled=False)
+    solver = InverseDynamics(robot, tuple(places), RULE)
     for shares in ((0.8, 0.0, 0.2), (0.6, 0.0, 0.4)):
         before = at_rest(solver, q, shares)
         assert np.abs(before.tau - solver.resolve_with("transition").tau).max() > 1.0
@@ -424,7 +422,7 @@ def test_in_the_plane_two_points_hold_a_body():
 
 
 def test_where_no_push_that_presses_is_found_the_certificate_tells(human28, monkeypatch):
-    solver = InverseDynamics(human28, RAIL, RULE, compiled=False)
+    solver = InverseDynamics(human28, RAIL, RULE)
     assert at_rest(solver, human28.posture, (0.6, 0.25, 0.15)).certificate.path == "closed"
     monkeypatch.setattr(
         QpWorkspace,
@@ -447,7 +445,7 @@ def test_a_contact_takes_hold_from_nothing_without_a_step(human28, held, loading
     """Beside a hand that bears a little, whose line may pass through the one that takes hold: two of these alone bear nothing."""
     one = with_hand(human28, "right_hand", KINDS[held], np.eye(3), "right_hold")
     robot = with_hand(one, "left_hand", KINDS[loading], np.eye(3), "left_hold")
-    solver = InverseDynamics(robot, (*FEET, "right_hold", "left_hold"), RULE, compiled=False)
+    solver = InverseDynamics(robot, (*FEET, "right_hold", "left_hold"), RULE)
     rest, a, rng = np.zeros(robot.nv), np.zeros(robot.nv), np.random.default_rng(9)
     a[0] = 1.5
     before = np.array((0.4, 0.4, 0.2, 0.0))
@@ -467,8 +465,7 @@ def test_a_contact_takes_hold_from_nothing_without_a_step(human28, held, loading
             )
 
 
-@pytest.mark.parametrize("compiled", [False, None])
-def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(human28, compiled):
+def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(human28):
     """The point is in one foot, which is to take all of the load: the other one alone can hold its knee."""
     surfaces = {
         n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices) for n, s in human28.surfaces.items()
@@ -478,7 +475,7 @@ def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(h
     )
     robot = hd.load_robot(human28.urdf, description=passive)
     solver, rest, a = (
-        InverseDynamics(robot, (*FEET, "left_palm"), RULE, compiled=compiled),
+        InverseDynamics(robot, (*FEET, "left_palm"), RULE),
         np.zeros(robot.nv),
         np.zeros(robot.nv),
     )
@@ -498,7 +495,7 @@ def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(h
 def test_on_points_and_edges_nothing_depends_on_the_last_digit(human28, kinds):
     """Nearest shares may be zero where what is left holds nothing, as two corners of feet that stand across each other do."""
     robot, rng = on_corners(human28, kinds), np.random.default_rng(15)
-    solver = InverseDynamics(robot, tuple(robot.surfaces), RULE, compiled=False)
+    solver = InverseDynamics(robot, tuple(robot.surfaces), RULE)
     for _ in range(15):
         q = pin.integrate(robot.model, robot.posture, 0.1 * rng.standard_normal(robot.nv))
         v, a = 0.3 * rng.standard_normal((2, robot.nv))
@@ -540,7 +537,7 @@ def test_a_foot_that_tilts_is_no_ground_any_more_without_a_step(human28, names):
         human28.urdf, description=Description(surfaces=surfaces, posture=dict(posture_of(human28)))
     )
     solver, rest, a = (
-        InverseDynamics(robot, names, RULE, compiled=False),
+        InverseDynamics(robot, names, RULE),
         np.zeros(robot.nv),
         np.zeros(robot.nv),
     )

@@ -168,7 +168,7 @@ def pass_load(rng, contacts):
 
 def check_known_shares(robot, names, rule, rng, count):
     """Pass load between contacts of any kind in random motions; return how much of the bounds is used, nothing where there is none."""
-    solver, used = hd.InverseDynamics(robot, names, rule, compiled=False), []
+    solver, used = hd.InverseDynamics(robot, names, rule), []
     for _ in range(count):
         q, v, a = motion_of(robot, rng)
         shares, after = pass_load(rng, len(names))
@@ -272,7 +272,7 @@ def check_switches(robot, rng, rule):
     """Compare what torques do after every switch of one schedule with the bounds; return how many there are, and how many have none."""
     schedule, dt = mixed_schedule(rng, tuple(robot.surfaces)[:4]), 10.0 ** rng.uniform(-5.0, -3.0)
     q, v, a = motion_of(robot, rng)
-    solver, bounds = hd.InverseDynamics(robot, schedule.surfaces, rule, compiled=False), None
+    solver, bounds = hd.InverseDynamics(robot, schedule.surfaces, rule), None
     bounds = bound_switch_steps(robot, schedule, lambda t: (q, 0.1 * v, 0.1 * a), dt, rule)
     assert [bound.t for bound in bounds] == list(schedule.switches())
     for found in bounds:
@@ -330,7 +330,7 @@ def test_a_missing_bound_names_what_is_why(human28):
 def test_faces_have_a_bound_however_long_the_step_and_whoever_may_leave(human28):
     """Also where all contacts but two may leave, and where all that bears may."""
     rng = np.random.default_rng(10)
-    solver = hd.InverseDynamics(human28, FOUR, "recommended_transition", compiled=False)
+    solver = hd.InverseDynamics(human28, FOUR, "recommended_transition")
     for shares in ([0.4, 0.4, 0.1, 0.1], [1.0, 0.0, 0.0, 0.0], [0.5, 0.3, 0.2, 0.0]):
         for step in (0.1, 0.6):
             q, v, a = motion_of(human28, rng)
@@ -351,7 +351,7 @@ def test_forces_beyond_all_bounds_keep_theirs_between_two_feet(human28):
     a[4] = 1e4  # about a centre of mass that stays where it is
     a[:3] = -pin.crba(human28.model, human28.data(), human28.posture)[:3, 4] * a[4] / human28.mass
     asked = (human28, hd.State.at_rest(human28), a, FOUR[:2], [0.3, 0.3], "recommended_transition")
-    solver = hd.InverseDynamics(human28, FOUR[:2], "recommended_transition", compiled=False)
+    solver = hd.InverseDynamics(human28, FOUR[:2], "recommended_transition")
     for share in (0.0, 0.2, 0.5):
         one, other = (
             solver.solve(human28.posture, np.zeros(human28.nv), a, np.array((1.0 - s, s))).tau
@@ -408,13 +408,10 @@ def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28, rule, pairs):
         check_schedule(human28, solver, rng, pairs)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_steps_of_a_clipped_push_shrink_with_the_step_of_its_share(human28, compiled):
+def test_steps_of_a_clipped_push_shrink_with_the_step_of_its_share(human28):
     """Where limits decide, too: a contact that comes, one that passes the share below which it fades, two at once."""
-    if compiled:
-        pytest.importorskip("numba")
     rng = np.random.default_rng(5)
-    solver = hd.InverseDynamics(human28, FOUR, "transition_limited", compiled=compiled)
+    solver = hd.InverseDynamics(human28, FOUR, "transition_limited")
     clipped = 0
     for _ in range(20):
         q, v, a = motion_of(human28, rng, spread=0.1)

@@ -85,9 +85,7 @@ class StepComparison:
         phase = phase or self.step.phase(t)
         names = CONTACTS[phase]
         if (phase, LAWS[law]) not in self._solvers:
-            self._solvers[phase, LAWS[law]] = InverseDynamics(
-                self.step.robot, names, LAWS[law], compiled=False
-            )
+            self._solvers[phase, LAWS[law]] = InverseDynamics(self.step.robot, names, LAWS[law])
         front = self.share(t, law, phase) if len(names) > 1 else 1.0
         touching = (
             front if LAWS[law] == "transition" else 0.5
