@@ -20,10 +20,10 @@ from benchmarks.rows import Measurement, Race, build_warm_race, compare, compare
 from benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.objectives import TorqueObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.quadratic import EQUALITY
@@ -106,17 +106,17 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
     Returns:
         From the motion in use to (na,) torques, None where no answer is inside limits.
     """
-    dynamics = ContactDynamics(robot)
+    problem = DynamicsProblem(robot)
     model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
     rows, objective, na = (
-        ContactRows(dynamics),
-        TorqueObjective(dynamics, WRENCH_WEIGHT),
+        ContactRows(problem),
+        TorqueObjective(problem, WRENCH_WEIGHT),
         len(robot.actuated_v),
     )
-    H = np.zeros((na + dynamics.size, na + dynamics.size))
+    H = np.zeros((na + problem.size, na + problem.size))
     H[:na, :na], H[na:, na:] = np.eye(na), NEXT_TO_NOTHING * objective.H_x
     S, effort = np.eye(robot.nv)[:, robot.actuated_v], robot.limits.effort[robot.actuated_v]
-    bound = np.concatenate((effort, np.full(dynamics.size, np.inf)))
+    bound = np.concatenate((effort, np.full(problem.size, np.inf)))
     sense = np.zeros(len(bound) + robot.nv + len(rows.b), dtype=np.intc)
     sense[len(bound) : len(bound) + robot.nv] = EQUALITY
 

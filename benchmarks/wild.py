@@ -87,7 +87,7 @@ def run_wild(
             if fault and len(faults) < MOST_TOLD:
                 faults.append(f"state {number}, {rule.name}: {fault}")
             if certificate.status in KEPT and number % TOLD == 0:
-                residual = max(residual, certificate.residual / solver.dynamics.unit_force)
+                residual = max(residual, certificate.residual / solver.problem.unit_force)
         if progress is not None and number % 1000 == 0:
             progress(number / states)
     return WildReport(sum(statuses.values()), statuses, paths, tuple(faults), residual)

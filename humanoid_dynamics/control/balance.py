@@ -87,7 +87,7 @@ class BalanceController:
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf
-        self._weight = self._solver.dynamics.unit_force
+        self._weight = self._solver.problem.unit_force
         self._damping = SafeTorques(robot.actuated, self.limits, robot=robot)
         self._ended = ContactSchedule.of(
             ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in self.law.names

@@ -87,7 +87,7 @@ class HoldingTorques:
             )
         self._robot = robot
         self._timeout, self._fade_out_duration = timeout, fade_out_duration
-        self._solver = InverseDynamics(robot, rule=rule, compiled=False)
+        self._solver = InverseDynamics(robot, rule=rule)
         self._q = np.array(robot.posture)
         self._data = robot.data()
         self._zero = np.zeros(robot.nv)

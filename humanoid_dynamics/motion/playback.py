@@ -99,7 +99,7 @@ def check_motors(scenario: Scenario) -> None:
         answer = solver.solve(
             np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t)
         )
-        if answer.certificate.residual > MOST_LACKING * solver.dynamics.unit_force:
+        if answer.certificate.residual > MOST_LACKING * solver.problem.unit_force:
             lacking = f"at {t:.2f} s {'; '.join(answer.certificate.reasons[:4])}"
             raise UnsupportedRobotError(
                 f"scenario {scenario.name}",

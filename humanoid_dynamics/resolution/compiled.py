@@ -19,7 +19,6 @@ from humanoid_dynamics.resolution import (
     small,
     torque_system,
 )
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
 from humanoid_dynamics.resolution.limits import (
@@ -30,6 +29,7 @@ from humanoid_dynamics.resolution.limits import (
 )
 from humanoid_dynamics.resolution.memory import Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Indices, Vector, writable
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
@@ -64,7 +64,7 @@ class CompiledTick:
 
     def __init__(
         self,
-        dynamics: ContactDynamics,
+        problem: DynamicsProblem,
         contacts: ContactRows,
         fast: Fast,
         tolerances: tuple[float, float, float],
@@ -73,26 +73,26 @@ class CompiledTick:
         """Take the memory and compile, which takes about ten seconds the first time on a machine.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
             contacts: Limits of its contacts.
             fast: Kernels of the objective.
             tolerances: Square of what the equation of motion may miss, the largest share of a torque limit that may be used, and the share
                 below which a contact fades, zero where none does.
             limited: Whether limits are kept.
         """
-        self._dynamics = dynamics
-        self._sizes = (dynamics.size, dynamics.robot.nv, len(dynamics.driven_v))
-        self._most = dynamics.robot.limits.effort[dynamics.driven_v]
+        self._problem = problem
+        self._sizes = (problem.size, problem.robot.nv, len(problem.driven_v))
+        self._most = problem.robot.limits.effort[problem.driven_v]
         self._least = -self._most
         self._tick, self._limited = compile_kernel(fast.kernels[limited], PARTS), limited
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
-        self._memory = _fill(dynamics, contacts, fast, tolerances)
+        self._memory = _fill(problem, contacts, fast, tolerances)
         self.verdict, self.path, self.lacking = (
             SINGULAR,
             fast.path,
             open_memory(*self._memory).lacking,
         )
-        self.answer(np.full(len(dynamics.parts), 1.0 / max(len(dynamics.parts), 1)))
+        self.answer(np.full(len(problem.parts), 1.0 / max(len(problem.parts), 1)))
 
     def answer(self, shares: Vector) -> tuple[Vector, Vector, Vector] | None:
         """Answer for the last update of the dynamics.
@@ -106,8 +106,8 @@ class CompiledTick:
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
         told = self._tick(
-            self._dynamics.whole_J,
-            self._dynamics.tau_0,
+            self._problem.J,
+            self._problem.tau_0,
             writable(shares),
             x,
             forces,
@@ -125,31 +125,31 @@ class CompiledTick:
 
 
 def _fill(
-    dynamics: ContactDynamics,
+    problem: DynamicsProblem,
     contacts: ContactRows,
     fast: Fast,
     tolerances: tuple[float, float, float],
 ) -> tuple[Vector, Indices]:
-    effort = dynamics.robot.limits.effort
-    limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
-    limit = effort[dynamics.driven_v]
+    effort = problem.robot.limits.effort
+    limited = problem.acted_v[np.isfinite(effort[problem.acted_v])]
+    limit = effort[problem.driven_v]
     with np.errstate(divide="ignore"):
         per_limit = np.where(limit > 0.0, 1.0 / limit, 0.0)
     of_contacts = contacts.for_kernel()
     sizes = Sizes(
-        n=dynamics.size,
-        m=len(dynamics.bearing_v),
-        width=dynamics.J.shape[1],
-        first=dynamics.span.start,
-        contacts=len(dynamics.parts),
+        n=problem.size,
+        m=len(problem.bearing_v),
+        width=problem.J_span.shape[1],
+        first=problem.span.start,
+        contacts=len(problem.parts),
         rows=len(contacts.b),
-        undriven=len(dynamics.undriven_v),
-        driven=len(dynamics.driven_v),
+        undriven=len(problem.undriven_v),
+        driven=len(problem.driven_v),
         torques=len(limited),
-        linear=dynamics.base_linear.stop,
+        linear=problem.base_linear.stop,
     )
     missing, used, fade = tolerances
-    of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
+    of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, problem.unit_force)
     settings = (
         missing,
         contacts.tight,
@@ -160,7 +160,7 @@ def _fill(
         1.0,
         fade,
     )
-    of_body = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited)
+    of_body = (problem.bearing_v, problem.undriven_v, problem.driven_v, limited)
     indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
     corners = of_contacts.corners, *np.zeros((2, of_contacts.corners.shape[1]))
@@ -174,5 +174,5 @@ def _fill(
         of_contacts.load,
     )
     return build_memory(
-        sizes, indices, (*weights, *rows, effort[limited], miss_weights(dynamics), settings)
+        sizes, indices, (*weights, *rows, effort[limited], miss_weights(problem), settings)
     )

@@ -153,6 +153,12 @@ class ContactMotion:
             else Measured(self, speeds, others)
         )
 
+    def accelerations(self) -> Vector:
+        """Return the acceleration of all surfaces along what they hold, (size,) [m/s², rad/s²]: J a less gamma."""
+        size = len(self._per_acceleration)
+        found: Vector = self._rows[:size].dot(np.concatenate(self._views))
+        return found / self._per_acceleration
+
     def bound(self, speeds: Vector, accelerations: Vector, heights: Vector) -> Measured:
         """Return what was measured otherwise, each number by its bound.
 

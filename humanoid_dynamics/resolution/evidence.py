@@ -12,9 +12,9 @@ import numpy as np
 
 from humanoid_dynamics.contact.cone import WrenchCone
 from humanoid_dynamics.contact.wrench import ContactWrench, measure_wrench
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.contact_motion import Measured
 from humanoid_dynamics.resolution.limits import ContactRows
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.status import StatusEnum
 
@@ -81,7 +81,7 @@ class Evidence:
         shares: Of the contacts, where the motion lacks something; those with none did not touch.
         measured: How surfaces move that do not all rest; None where all do.
         tolerance: What each row of the equation of motion may be missed by [N or N·m].
-        dynamics: What was asked.
+        problem: What was asked.
         rows: Limits of its contacts.
         question: Configuration, velocity, acceleration and known force that were asked about.
     """
@@ -92,9 +92,9 @@ class Evidence:
         "_tau",
         "_torn",
         "_x",
-        "dynamics",
         "fading",
         "measured",
+        "problem",
         "question",
         "rows",
         "shares",
@@ -102,25 +102,25 @@ class Evidence:
     )
 
     def __init__(
-        self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, left: Vector, tau: Vector
+        self, problem: DynamicsProblem, rows: ContactRows, x: Vector, left: Vector, tau: Vector
     ) -> None:
         """Keep what belongs to this answer alone.
 
         Args:
-            dynamics: What was asked.
+            problem: What was asked.
             rows: Limits of its contacts.
             x: (size,) the push.
             left: (nv,) tau_0 - J'x - S'tau, what the equation of motion misses.
             tau: (na,) what motors give.
         """
-        self.dynamics, self.rows, self._x, self._left, self._tau = dynamics, rows, x, left, tau
-        self.question: Question = (dynamics.q, dynamics.v, dynamics.a, dynamics.force)
-        self._generation = dynamics.generation
-        self._torn = dynamics.loops.torn if dynamics.loops else ""
+        self.problem, self.rows, self._x, self._left, self._tau = problem, rows, x, left, tau
+        self.question: Question = (problem.q, problem.v, problem.a, problem.force)
+        self._generation = problem.generation
+        self._torn = problem.loops.torn if problem.loops else ""
         self.fading: tuple[str, ...] = ()
         self.shares: list[float] = []
         self.measured: Measured | None = None
-        self.tolerance = RESIDUAL_TOLERANCE * dynamics.unit_force
+        self.tolerance = RESIDUAL_TOLERANCE * problem.unit_force
 
     def keep(self, question: Question, torn: str) -> None:
         """Belong to a question that was asked before the last one.
@@ -132,9 +132,9 @@ class Evidence:
         self.question, self._generation, self._torn = question, -1, torn
 
     @classmethod
-    def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
+    def of_nothing(cls, problem: DynamicsProblem, rows: ContactRows, reason: str) -> Evidence:
         """Return what there is for a question that could not be computed with: no wrench, every margin minus infinity."""
-        nothing = _Nothing(dynamics, rows, np.zeros(0), np.zeros(0), np.zeros(0))
+        nothing = _Nothing(problem, rows, np.zeros(0), np.zeros(0), np.zeros(0))
         nothing.reason = reason
         return nothing
 
@@ -144,7 +144,7 @@ class Evidence:
 
     def needed(self) -> Vector:
         """Return what motors would have to give beside the contact wrenches, (na,) [N or N·m]."""
-        needed: Vector = self._left[self.dynamics.driven_v] + self._tau
+        needed: Vector = self._left[self.problem.driven_v] + self._tau
         return needed
 
     def residual(self) -> float:
@@ -153,21 +153,20 @@ class Evidence:
 
     def wrenches(self) -> Mapping[str, ContactWrench]:
         """Return the wrench of each contact."""
-        dynamics, found = self.dynamics, {}
-        for k, (surface, cone, part) in enumerate(
-            zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)
-        ):
-            R_WC = dynamics.rotation(k, self.question[0], self._generation)
-            found[surface.name] = measure_wrench(surface, cone.basis @ self._x[part], R_WC)
+        problem, found = self.problem, {}
+        for k, contact in enumerate(problem.contacts):
+            R_WC = problem.rotation(k, self.question[0], self._generation)
+            found[contact.name] = measure_wrench(
+                contact.surface, contact.held @ self._x[contact.part], R_WC
+            )
         return MappingProxyType(found)
 
     def margins(self) -> Margins:
         """Return the distances to all limits."""
         wrenches = self._local_wrenches()
-        shares = np.abs(self._tau) / self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        shares = np.abs(self._tau) / self.problem.robot.limits.effort[self.problem.driven_v]
         yaws = [
-            yaw_margin(cone, self._x[part])
-            for cone, part in zip(self.dynamics.cones, self.dynamics.parts, strict=True)
+            yaw_margin(contact.cone, self._x[contact.part]) for contact in self.problem.contacts
         ]
         return Margins(
             normal=min((wrench.normal_margin for wrench in wrenches), default=np.inf),
@@ -179,7 +178,7 @@ class Evidence:
 
     def status(self) -> AnswerStatus:
         """Return the first of what is wrong, as a status."""
-        lacking = self._left[self.dynamics.undriven_v]
+        lacking = self._left[self.problem.undriven_v]
         if self._torn or not np.max(np.abs(lacking), initial=0.0) <= self.tolerance:
             return AnswerStatus.UNSUPPORTED
         if self.rows.faults(self._x):
@@ -202,7 +201,7 @@ class Evidence:
     def _motion_reasons(self) -> list[str]:
         if self.measured is None:
             return []
-        moving = self.dynamics.find_moving(self._x, self.measured)
+        moving = self.problem.find_moving(self._x, self.measured)
         return [
             reason for k in moving for reason in self.measured.motion.describe(self.measured, k)
         ]
@@ -211,24 +210,23 @@ class Evidence:
         """Whether a surface that pushes does not rest."""
         return (
             self.measured is not None
-            and next(self.dynamics.find_moving(self._x, self.measured), None) is not None
+            and next(self.problem.find_moving(self._x, self.measured), None) is not None
         )
 
     def _local_wrenches(self) -> list[ContactWrench]:
-        dynamics = self.dynamics
-        triples = zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)
+        problem = self.problem
         return [
-            measure_wrench(surface, cone.basis @ self._x[part], np.eye(3))
-            for surface, cone, part in triples
+            measure_wrench(contact.surface, contact.held @ self._x[contact.part], np.eye(3))
+            for contact in problem.contacts
         ]
 
     def _missing_reasons(self) -> list[str]:
-        dynamics, lacking, reasons = self.dynamics, np.abs(self._left), []
-        lacking[dynamics.driven_v] = 0.0
+        problem, lacking, reasons = self.problem, np.abs(self._left), []
+        lacking[problem.driven_v] = 0.0
         if np.max(lacking, initial=0.0) > self.tolerance:
             worst = int(np.argmax(lacking))
             reasons.append(
-                f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}"
+                f"{problem.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {problem.units[worst]}"
             )
             reasons += self._reached()
             reasons += self.fading
@@ -238,16 +236,16 @@ class Evidence:
 
     def _reached(self) -> list[str]:
         """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
-        dynamics, limits = self.dynamics, self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        problem, limits = self.problem, self.problem.robot.limits.effort[self.problem.driven_v]
         reached = [
             at
             for at in self.rows.reached(self._x)
             if not self.shares or self.shares[at.contact] != 0.0
         ]
-        told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in reached]
+        told = [f"{problem.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in reached]
         for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
             told.append(
-                f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}"
+                f"{problem.robot.actuated[i]} gives all of its {limits[i]:.4g} {problem.units[problem.driven_v[i]]}"
             )
         return told
 
@@ -255,38 +253,37 @@ class Evidence:
         faults, reasons = self.rows.faults(self._x), []
         wrenches = self._local_wrenches() if faults else []
         for fault in faults:
-            cone, part = self.dynamics.cones[fault.contact], self.dynamics.parts[fault.contact]
-            reasons.append(
-                tell_fault(fault.kind, wrenches[fault.contact], yaw_margin(cone, self._x[part]))
-            )
+            contact = self.problem.contacts[fault.contact]
+            yaw = yaw_margin(contact.cone, self._x[contact.part])
+            reasons.append(tell_fault(fault.kind, wrenches[fault.contact], yaw))
         return reasons
 
     def _overloads(self) -> Indices:
-        limits = self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        limits = self.problem.robot.limits.effort[self.problem.driven_v]
         return np.flatnonzero(np.abs(self.needed()) > limits * (1.0 + TORQUE_TOLERANCE))
 
     def _mismatches(self) -> Indices:
         """Return motors whose torque, inside its limit, is another than the motion needs."""
-        limits = self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        limits = self.problem.robot.limits.effort[self.problem.driven_v]
         rounding = np.where(
             np.isfinite(limits), TORQUE_TOLERANCE * limits, 0.0
         )  # torques are cut to their limits to the last digit
-        wrong = ~(np.abs(self._left[self.dynamics.driven_v]) <= self.tolerance + rounding)
+        wrong = ~(np.abs(self._left[self.problem.driven_v]) <= self.tolerance + rounding)
         wrong[self._overloads()] = False
         return np.flatnonzero(wrong)
 
     def _torque_reasons(self) -> list[str]:
-        dynamics, reasons = self.dynamics, []
-        needed, limits = self.needed(), dynamics.robot.limits.effort[dynamics.driven_v]
+        problem, reasons = self.problem, []
+        needed, limits = self.needed(), problem.robot.limits.effort[problem.driven_v]
         for i in self._overloads():
-            unit = dynamics.units[dynamics.driven_v[i]]
+            unit = problem.units[problem.driven_v[i]]
             reasons.append(
-                f"{dynamics.robot.actuated[i]} needs {needed[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}"
+                f"{problem.robot.actuated[i]} needs {needed[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}"
             )
         for i in self._mismatches():
-            unit = dynamics.units[dynamics.driven_v[i]]
+            unit = problem.units[problem.driven_v[i]]
             reasons.append(
-                f"{dynamics.robot.actuated[i]} gives {self._tau[i]:.6g} {unit}, the motion needs {needed[i]:.6g} {unit}"
+                f"{problem.robot.actuated[i]} gives {self._tau[i]:.6g} {unit}, the motion needs {needed[i]:.6g} {unit}"
             )
         return reasons
 
@@ -299,7 +296,7 @@ class _Nothing(Evidence):
     reason: str
 
     def missing(self) -> Vector:
-        return np.full(self.dynamics.robot.nv, np.inf)
+        return np.full(self.problem.robot.nv, np.inf)
 
     def status(self) -> AnswerStatus:
         return AnswerStatus.INVALID_INPUT

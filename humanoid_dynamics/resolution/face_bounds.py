@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.halves import HURRY, URGENT
 from humanoid_dynamics.resolution.limits import CHOICE_WEIGHT
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
+def bound_limited(problem: DynamicsProblem, steps: Vector) -> Vector:
     """Bound the steps of torques, (na,), where pushes are the nearest inside limits, and fade.
 
     A contact that fades counts by p (1 + U g), see ``halves``: this changes by 1 + U for its own share, and by U for those of others that
@@ -20,12 +20,12 @@ def bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
     root of w times what is wanted.
 
     Args:
-        dynamics: What is asked, updated.
+        problem: What is asked, updated.
         steps: (contacts,) largest change of each share.
     """
     contacts, total = len(steps), float(steps.sum())
     fade = fade_of(contacts)
-    rates = push_rates(dynamics)
+    rates = push_rates(problem)
     middle = 0.5 * (rates.max(axis=(0, 1)) + rates.min(axis=(0, 1)))
     farthest = float(np.max(np.linalg.norm(rates - middle, axis=2)))
     least = 1.0 - fade * (
@@ -33,31 +33,31 @@ def bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
     )  # sum of the shares that stay when contacts that fade are left out
     moved = 2.0 * total / least * farthest
     hurried = (
-        (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * dynamics.unit_force)
+        (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * problem.unit_force)
     )
     passed = (1.0 + HURRY * (contacts - 1)) * total / fade + hurried
-    effort = dynamics.robot.limits.effort[dynamics.driven_v]
-    levers = np.linalg.norm(dynamics.whole_J[:, dynamics.driven_v], axis=0)
+    effort = problem.robot.limits.effort[problem.driven_v]
+    levers = np.linalg.norm(problem.J[:, problem.driven_v], axis=0)
     return np.asarray(levers * moved + np.where(levers > 0.0, 2.0 * effort, 0.0) * passed)
 
 
-def push_rates(dynamics: ContactDynamics) -> Matrix:
+def push_rates(problem: DynamicsProblem) -> Matrix:
     """Return how fast the push changes with the share of each contact while one bears all, (contacts, contact that bears all, size).
 
     Args:
-        dynamics: What is asked, updated.
+        problem: What is asked, updated.
     """
-    F, M = dynamics.free[:3], dynamics.free[3:6]
-    rates = np.zeros((len(dynamics.parts), len(dynamics.parts), dynamics.size))
-    turns = [dynamics.J[part.start + 3 : part.stop, 3:6] for part in dynamics.parts]
-    forces = [dynamics.J[part.start : part.start + 3] for part in dynamics.parts]
+    F, M = problem.free[:3], problem.free[3:6]
+    rates = np.zeros((len(problem.parts), len(problem.parts), problem.size))
+    turns = [problem.J_span[part.start + 3 : part.stop, 3:6] for part in problem.parts]
+    forces = [problem.J_span[part.start : part.start + 3] for part in problem.parts]
     push = [J_f[:, :3] @ F for J_f in forces]  # the total force, in the axes of each contact
     arms = [
         J_f[:, 3:6].T @ f for J_f, f in zip(forces, push, strict=True)
     ]  # its moment about the base
-    for k, part in enumerate(dynamics.parts):
+    for k, part in enumerate(problem.parts):
         rates[k, :, part.start : part.start + 3] = push[k]
-        for bearer, other in enumerate(dynamics.parts):
+        for bearer, other in enumerate(problem.parts):
             rates[k, bearer, part.start + 3 : part.stop] += turns[k] @ (M - arms[bearer])
             rates[k, bearer, other.start + 3 : other.stop] -= turns[bearer] @ arms[k]
     return rates

@@ -16,9 +16,9 @@ from humanoid_dynamics.errors import ShapeError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import Answer, Certificate
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.evidence import AnswerStatus, Evidence
 from humanoid_dynamics.resolution.limits import ContactRows
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
@@ -104,11 +104,11 @@ class InverseDynamics:
         """
         self._rubs = joint_friction and has_joint_friction(robot)
         self.rule = find_rule(rule)
-        self.dynamics = ContactDynamics(robot, contacts, ground)
-        self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule)
+        self.problem = DynamicsProblem(robot, contacts, ground)
+        self._rows = ContactRows(self.problem)
+        self._resolver = Resolver(self.problem, self._rows, self.rule)
         self._others: dict[Rule, Resolver] = {}
-        count = len(self.dynamics.surfaces)
+        count = len(self.problem.surfaces)
         self._alike: Vector = np.full(count, 1.0 / max(count, 1))
         self._shares: Vector = self._alike
         self._fault = "nothing was asked yet"
@@ -116,7 +116,7 @@ class InverseDynamics:
     @property
     def contacts(self) -> tuple[str, ...]:
         """Names of the surfaces that may touch, in the order of shares."""
-        return tuple(surface.name for surface in self.dynamics.surfaces)
+        return tuple(surface.name for surface in self.problem.surfaces)
 
     def solve(
         self,
@@ -143,15 +143,15 @@ class InverseDynamics:
         start = perf_counter()
         try:
             if self._rubs:
-                friction = compute_joint_friction(self.dynamics.robot, v)
+                friction = compute_joint_friction(self.problem.robot, v)
                 force = -friction if force is None else force - friction
             if load is None:
                 self._shares = self._alike
-                self._fault = self.dynamics.update(q, v, a, force=force)
+                self._fault = self.problem.update(q, v, a, force=force)
             else:
                 parts = load.tolist()
                 self._shares = load
-                self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
+                self._fault = _share_fault(parts, len(self._alike)) or self.problem.update(
                     q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
                 )
             return (
@@ -177,7 +177,7 @@ class InverseDynamics:
         for name in rules:
             rule = find_rule(name)
             if rule not in self._others:
-                self._others[rule] = Resolver(self.dynamics, self._rows, rule)
+                self._others[rule] = Resolver(self.problem, self._rows, rule)
 
     @np.errstate(all="ignore")
     def resolve_with(self, rule: str | Rule) -> Answer:
@@ -200,15 +200,15 @@ class InverseDynamics:
                 if len(self._others) >= MOST_OTHERS:
                     self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
                 # Compilation would delay this tick by seconds.
-                self._others[rule] = Resolver(self.dynamics, self._rows, rule, has_kernel=False)
+                self._others[rule] = Resolver(self.problem, self._rows, rule, has_kernel=False)
             return self._others[rule].answer(self._shares, start)
         except Exception as trouble:  # noqa: BLE001 - as in ``solve``; the next rule may know better
             return self._refuse(_tell_raised(rule, trouble), start)
 
     def _find_fault(self, q: object, v: object, a: object, load: object, force: object) -> str:
         """Tell which argument is no array of the right size, empty where all are."""
-        nv = self.dynamics.robot.nv
-        asked = {"q": (q, self.dynamics.robot.nq), "v": (v, nv), "a": (a, nv)}
+        nv = self.problem.robot.nv
+        asked = {"q": (q, self.problem.robot.nq), "v": (v, nv), "a": (a, nv)}
         asked |= {"load": (load, len(self._alike))} if load is not None else {}
         asked |= {"force": (force, nv)} if force is not None else {}
         return next(
@@ -220,11 +220,11 @@ class InverseDynamics:
 
     def _refuse(self, reason: str, start: float) -> Answer:
         """Answer a question that is none: torques of zero, margins of minus infinity."""
-        nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
+        nothing = Evidence.of_nothing(self.problem, self._rows, reason)
         certificate = Certificate(
             AnswerStatus.INVALID_INPUT, ("none", 0, 0), perf_counter() - start, nothing
         )
-        return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
+        return Answer(read_only(np.zeros(len(self.problem.driven_v))), certificate, nothing)
 
 
 def _tell_raised(rule: Rule, trouble: Exception) -> str:

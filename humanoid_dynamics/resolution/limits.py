@@ -15,8 +15,8 @@ from types import MappingProxyType
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_pushes
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
 from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW
+from humanoid_dynamics.resolution.problem import DynamicsProblem, as_slice
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.least_distance import solve_from_zero
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
@@ -95,37 +95,31 @@ class ContactRows:
         broken: From where on a limit of a contact counts as broken.
     """
 
-    def __init__(self, dynamics: ContactDynamics) -> None:
+    def __init__(self, problem: DynamicsProblem) -> None:
         """Stack the cones.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
         """
-        count = sum(len(cone.A) for cone in dynamics.cones)
-        self.A: Matrix = np.zeros((count, dynamics.size))
-        self.b: Vector = np.concatenate([np.zeros(0), *(cone.b for cone in dynamics.cones)])
-        at = 0
-        for cone, part in zip(dynamics.cones, dynamics.parts, strict=True):
-            self.A[at : at + len(cone.A), part] = cone.A
-            at += len(cone.A)
-        self._dynamics = dynamics
+        self.A, self.b = problem.A, problem.b
+        self._problem = problem
         self._bounded = bool(np.any(self.b))
-        self.tight, self.broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
+        self.tight, self.broken = TIGHT * problem.unit_force, BROKEN * problem.unit_force
         self._kinds_of = [
-            np.array([ROW_KINDS.get(label, SOLID) for label in cone.labels], dtype=np.intp)
-            for cone in dynamics.cones
+            np.array([ROW_KINDS.get(label, SOLID) for label in contact.cone.labels], dtype=np.intp)
+            for contact in problem.contacts
         ]
 
     def for_kernel(self) -> KernelRows:
         """Return what the compiled tick knows about contacts."""
-        surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
+        surfaces = self._problem.surfaces
         pushes = [build_pushes(surface) for surface in surfaces]
         groups = [
-            (cone, kinds, (kinds == YAW) == turns)
+            (contact.cone, kinds, (kinds == YAW) == turns)
             for turns in (False, True)
-            for cone, kinds in zip(cones, self._kinds_of, strict=True)
+            for contact, kinds in zip(self._problem.contacts, self._kinds_of, strict=True)
         ]
-        firsts = np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp)
+        firsts = np.array([0, *(part.stop for part in self._problem.parts)], dtype=np.intp)
         ends = np.array(
             [0, *accumulate(int(chosen.sum()) for _, _, chosen in groups)], dtype=np.intp
         )
@@ -161,7 +155,7 @@ class ContactRows:
             x: (size,) the push.
         """
         found = []
-        for k, part in enumerate(self._dynamics.parts):
+        for k, part in enumerate(self._problem.parts):
             found += [Fault(k, kind) for kind in self._kinds(k, x[part])]
         return found
 
@@ -172,8 +166,8 @@ class ContactRows:
             x: (size,) the push.
         """
         found = []
-        for k, part in enumerate(self._dynamics.parts):
-            cone, kinds = self._dynamics.cones[k], self._kinds_of[k]
+        for k, part in enumerate(self._problem.parts):
+            cone, kinds = self._problem.contacts[k].cone, self._kinds_of[k]
             at = cone.A.dot(x[part]) > cone.b - self.broken
             if x[part][2] <= self.broken:
                 found.append(Fault(k, "pulls"))
@@ -188,8 +182,8 @@ class ContactRows:
 
     def _kinds(self, k: int, x: Vector) -> list[str]:
         surface, cone, rows, nothing = (
-            self._dynamics.surfaces[k],
-            self._dynamics.cones[k],
+            self._problem.surfaces[k],
+            self._problem.contacts[k].cone,
             self._kinds_of[k],
             self.broken,
         )
@@ -231,22 +225,22 @@ class _Program:
 class LimitedChoice:
     """The push inside limits with the least cost [DF, eq. 1]: make once, ``choose`` many times."""
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows) -> None:
+    def __init__(self, problem: DynamicsProblem, rows: ContactRows) -> None:
         """Take the memory of the quadratic programs.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
             rows: The rows of its contacts.
         """
-        self._dynamics, self._rows = dynamics, rows
-        effort = dynamics.robot.limits.effort
-        limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
-        self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
-        self._hard = self._build_program(len(dynamics.bearing_v), len(limited))
+        self._problem, self._rows = problem, rows
+        effort = problem.robot.limits.effort
+        limited = problem.acted_v[np.isfinite(effort[problem.acted_v])]
+        self._torque, self._effort = as_slice(limited - problem.span.start), effort[limited]
+        self._hard = self._build_program(len(problem.bearing_v), len(limited))
         self._soft = [
             self._build_program(0, torques) for torques in dict.fromkeys((len(limited), 0))
         ]
-        self._misses = miss_weights(dynamics)
+        self._misses = miss_weights(problem)
 
     def choose(self, H: Matrix, g: Vector) -> LimitedPush:
         """Choose the push of least cost x'Hx/2 - g'x.
@@ -270,12 +264,12 @@ class LimitedChoice:
             x = self._choose_surely(program)
             if x is not None:
                 return LimitedPush(x * scale, "qp_soft")
-        return LimitedPush(np.zeros(self._dynamics.size), "none")
+        return LimitedPush(np.zeros(self._problem.size), "none")
 
     def _choose_surely(self, kind: _Program) -> Vector | None:
         """Choose slowly what a soft program asks to which no push at all is an answer, if not the nearest."""
         program, m = kind.workspace, len(self._rows.b)
-        if not self._dynamics.size or (program.upper < 0.0).any() or (program.lower > 0.0).any():
+        if not self._problem.size or (program.upper < 0.0).any() or (program.lower > 0.0).any():
             return None
         A, b = (
             np.vstack((program.A, -program.A[m:])),
@@ -284,38 +278,38 @@ class LimitedChoice:
         return solve_from_zero(program.H, -program.f, A, b)
 
     def _build_program(self, equations: int, torques: int) -> _Program:
-        n, A, b = self._dynamics.size, self._rows.A, self._rows.b
+        n, A, b = self._problem.size, self._rows.A, self._rows.b
         workspace = QpWorkspace(
-            max(n, 1), equations, equations + len(b) + torques, self._dynamics.unit_force
+            max(n, 1), equations, equations + len(b) + torques, self._problem.unit_force
         )
         workspace.A[equations : equations + len(b), :n] = A
         workspace.upper[equations : equations + len(b)] = b
         return _Program(workspace, torques)
 
     def _ask_hard(self, kind: _Program, H: Matrix, g: Vector) -> None:
-        dynamics, program, m = self._dynamics, kind.workspace, len(self._dynamics.bearing_v)
+        problem, program, m = self._problem, kind.workspace, len(self._problem.bearing_v)
         program.H[:] = H
         np.negative(g, program.f)
-        program.A[:m] = dynamics.J[:, dynamics.bearing].T
-        program.upper[:m] = program.lower[:m] = dynamics.free[dynamics.bearing]
+        program.A[:m] = problem.J_span[:, problem.bearing].T
+        program.upper[:m] = program.lower[:m] = problem.free[problem.bearing]
         self._ask_torques(kind, 1.0)
 
     def _ask_torques(self, kind: _Program, scale: float) -> None:
         if kind.torques:
-            free, program = self._dynamics.free[self._torque], kind.workspace
-            program.A[-kind.torques :] = self._dynamics.J[:, self._torque].T
+            free, program = self._problem.free[self._torque], kind.workspace
+            program.A[-kind.torques :] = self._problem.J_span[:, self._torque].T
             program.upper[-kind.torques :] = (free + self._effort) / scale
             program.lower[-kind.torques :] = (free - self._effort) / scale
 
     def _ask_soft(self, kind: _Program, H: Matrix, g: Vector) -> float:
         """Fill the program; return the unit of force in which it is asked, in weights of the robot, large in wild states."""
-        dynamics, n, program = self._dynamics, self._dynamics.size, kind.workspace
-        J_u, missing = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        problem, n, program = self._problem, self._problem.size, kind.workspace
+        J_u, missing = problem.J_span[:, problem.bearing], problem.free[problem.bearing]
         choice = CHOICE_WEIGHT / max(float(np.trace(H)) / max(n, 1), 1e-300)
         program.H[:] = (J_u * self._misses) @ J_u.T + choice * H
         program.H[range(n), range(n)] += CHOICE_WEIGHT * CHOICE_FLOOR
-        asked = np.concatenate((missing, dynamics.free[self._torque] if kind.torques else NONE))
-        scale = max(1.0, float(np.max(np.abs(asked), initial=0.0)) / dynamics.unit_force)
+        asked = np.concatenate((missing, problem.free[self._torque] if kind.torques else NONE))
+        scale = max(1.0, float(np.max(np.abs(asked), initial=0.0)) / problem.unit_force)
         np.multiply(J_u @ (self._misses * missing) + choice * g, -1.0 / scale, program.f)
         np.multiply(self._rows.b, 1.0 / scale, program.upper[: len(self._rows.b)])
         self._ask_torques(kind, scale)
@@ -326,11 +320,11 @@ def _fill_up(part: Matrix) -> Matrix:
     return np.pad(part, ((0, WRENCH - len(part)), (0, 0)))
 
 
-def miss_weights(dynamics: ContactDynamics) -> Vector:
+def miss_weights(problem: DynamicsProblem) -> Vector:
     """Return how much what each equation misses weighs, squared, where not all can be met; a force on a slide weighs one.
 
     Args:
-        dynamics: What is asked.
+        problem: What is asked.
     """
-    slides = np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool)
+    slides = np.array([problem.units[i] == "N" for i in problem.bearing_v], dtype=bool)
     return np.where(slides, 1.0, MOMENT_LEVER**-2)

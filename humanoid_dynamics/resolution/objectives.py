@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from humanoid_dynamics.contact.wrench import reference_point
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inner_forces import BASE_COORDINATES, InnerForces
 from humanoid_dynamics.resolution.kernels import (
     share_tick,
@@ -21,6 +20,7 @@ from humanoid_dynamics.resolution.kernels import (
     torque_tick_inside,
 )
 from humanoid_dynamics.resolution.parallel import FACE, stiffen
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
 from humanoid_dynamics.resolution.weights import build_weights, is_diagonal
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -60,7 +60,7 @@ class Fast:
 
 
 class Objective(ABC):
-    """The cost x'Hx/2 - g'x of a push x at one tick; made once for a ``ContactDynamics`` and read from it at every tick.
+    """The cost x'Hx/2 - g'x of a push x at one tick; made once for a ``DynamicsProblem`` and read from it at every tick.
 
     Attributes:
         H: (size, size) Hessian, positive definite.
@@ -70,15 +70,15 @@ class Objective(ABC):
 
     lost = False
 
-    def __init__(self, dynamics: ContactDynamics) -> None:
+    def __init__(self, problem: DynamicsProblem) -> None:
         """Take the memory.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
         """
-        self.dynamics = dynamics
-        self.H: Matrix = np.zeros((dynamics.size, dynamics.size))
-        self.g: Vector = np.zeros(dynamics.size)
+        self.problem = problem
+        self.H: Matrix = np.zeros((problem.size, problem.size))
+        self.g: Vector = np.zeros(problem.size)
 
     def adapt(self, shares: Vector) -> Vector:
         """Return the shares that are taken for those asked for, at the last update of the dynamics.
@@ -133,7 +133,7 @@ class TorqueObjective(Objective):
 
     def __init__(
         self,
-        dynamics: ContactDynamics,
+        problem: DynamicsProblem,
         wrench_weight: ArrayLike,
         torque_weights: ArrayLike | None = None,
         unit_wrench: bool = False,
@@ -143,7 +143,7 @@ class TorqueObjective(Objective):
         """Prepare.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
             wrench_weight: Largest weight of a push against the torque it makes at ``TYPICAL_ARM`` [-], which keeps it bounded.  With
                 ``unit_wrench`` the weight of 1 N and 1 N·m: one for all, one for each number that contacts push with, or a matrix.
             torque_weights: Weights of the squared torques: one for all, (na,) one for each motor, or a (na, na) matrix; 1 where None.
@@ -153,33 +153,33 @@ class TorqueObjective(Objective):
         Raises:
             ShapeError: If weights are not positive and finite, or of another size.
         """
-        super().__init__(dynamics)
-        n = dynamics.parts[-1].stop if dynamics.parts else 0
+        super().__init__(problem)
+        n = problem.parts[-1].stop if problem.parts else 0
         of_contacts = build_weights("wrench_weight", wrench_weight, n)
         sizes = np.full(
             n,
             TYPICAL_ARM
             if not unit_wrench
-            else TYPICAL_TORQUE / dynamics.unit_force
+            else TYPICAL_TORQUE / problem.unit_force
             if scaled
             else 1.0,
         )
-        for part in dynamics.parts if scaled or not unit_wrench else ():
+        for part in problem.parts if scaled or not unit_wrench else ():
             sizes[part.start + 3 : part.stop] /= TYPICAL_LEVER
         of_gears = (
             float(np.asarray(wrench_weight))
             if unit_wrench and np.ndim(wrench_weight) == 0
             else GEAR_WEIGHT
         )
-        self.H_x: Matrix = np.diag(np.full(dynamics.size, of_gears))
+        self.H_x: Matrix = np.diag(np.full(problem.size, of_gears))
         self.H_x[:n, :n] = of_contacts * np.outer(sizes, sizes)
-        self.H_x[dynamics.held, dynamics.held] = np.diag(
-            np.full(dynamics.held.stop - dynamics.held.start, LOOP_WEIGHT)
+        self.H_x[problem.held, problem.held] = np.diag(
+            np.full(problem.held.stop - problem.held.start, LOOP_WEIGHT)
         )
         self._light, self._pivot = not unit_wrench, 0.0
         self.W: Matrix | None = None
         if torque_weights is not None:
-            self.W, driven = np.eye(dynamics.robot.nv), dynamics.driven_v
+            self.W, driven = np.eye(problem.robot.nv), problem.driven_v
             self.W[np.ix_(driven, driven)] = build_weights(
                 "torque_weights", torque_weights, len(driven)
             )
@@ -191,7 +191,7 @@ class TorqueObjective(Objective):
         system is better conditioned.
         """
         del shares
-        J, forces = self.dynamics.whole_J, self.dynamics.tau_0
+        J, forces = self.problem.J, self.problem.tau_0
         weighted = self._weigh(J)
         self.H[:] = weighted.dot(J.T)
         weighted.dot(forces, self.g)
@@ -202,10 +202,10 @@ class TorqueObjective(Objective):
         """Return the push of least torques, the least one where these leave a choice; see ``settling``."""
         if not self._light or self._pivot >= CLEAR:
             return x
-        J = self.dynamics.whole_J
+        J = self.problem.J
         left, whole, last = (
-            self.dynamics.tau_0 - x.dot(J),
-            float(self.dynamics.tau_0.dot(self.dynamics.tau_0)),
+            self.problem.tau_0 - x.dot(J),
+            float(self.problem.tau_0.dot(self.problem.tau_0)),
             x,
         )
         for _ in range(MOST_PASSES):
@@ -222,9 +222,9 @@ class TorqueObjective(Objective):
         n = len(self.H_x)
         if not is_diagonal(self.H_x) or not (self.W is None or is_diagonal(self.W)):
             return None
-        weights = np.ones(self.dynamics.robot.nv) if self.W is None else self.W.diagonal()
+        weights = np.ones(self.problem.robot.nv) if self.W is None else self.W.diagonal()
         of_push = (np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
-        weights = np.array(weights[self.dynamics.span])
+        weights = np.array(weights[self.problem.span])
         return Fast(
             (torque_tick, torque_tick_inside),
             "kkt",
@@ -263,29 +263,29 @@ class ShareObjective(Objective):
     is_force: Vector
     to_faces: Vector
 
-    def __init__(self, dynamics: ContactDynamics) -> None:
+    def __init__(self, problem: DynamicsProblem) -> None:
         """Prepare.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
         """
-        super().__init__(dynamics)
-        n, contacts = dynamics.size, len(dynamics.parts)
+        super().__init__(problem)
+        n, contacts = problem.size, len(problem.parts)
         self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
-        self.to_faces = np.array([float(part.stop - part.start == FACE) for part in dynamics.parts])
+        self.to_faces = np.array([float(part.stop - part.start == FACE) for part in problem.parts])
         self.is_force = np.zeros(n, dtype=bool)
         self._twist = np.zeros((n, 2))
-        for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
+        for surface, part in zip(problem.surfaces, problem.parts, strict=True):
             if surface.kind == "edge":
                 x, y, _ = reference_point(surface)
                 self._twist[part.start + 4] = y, -x
         self._twisted = np.flatnonzero(self._twist.any(axis=1))
-        outer = dynamics.parts[-1].stop if contacts else 0
+        outer = problem.parts[-1].stop if contacts else 0
         base = int(
-            np.count_nonzero(dynamics.bearing_v < BASE_COORDINATES.get(dynamics.robot.root, 0))
+            np.count_nonzero(problem.bearing_v < BASE_COORDINATES.get(problem.robot.root, 0))
         )
         self._inner = InnerForces(outer, base) if outer < n else None
-        for k, part in enumerate(dynamics.parts):
+        for k, part in enumerate(problem.parts):
             forces = slice(part.start, part.start + 3)
             self._to_forces[forces, k] = 1.0
             self._to_compliance[part, k] = 1.0
@@ -307,12 +307,12 @@ class ShareObjective(Objective):
         Args:
             shares: (contacts,) shares; where more numbers follow, these are the push, (size,).
         """
-        contacts = len(self.dynamics.parts)
+        contacts = len(self.problem.parts)
         if len(shares) > contacts:
             return np.array(shares[contacts:])
-        linear = self.dynamics.base_linear
-        force: Vector = self.dynamics.J[:, linear].dot(
-            self.dynamics.free[linear]
+        linear = self.problem.base_linear
+        force: Vector = self.problem.J_span[:, linear].dot(
+            self.problem.free[linear]
         )  # the total force, in the axes of each contact
         force *= self._to_forces.dot(shares)
         for row in self._twisted:
@@ -342,8 +342,8 @@ class ShareObjective(Objective):
         if self._inner is not None:
             self._inner.complete(
                 x,
-                self.dynamics.J[:, self.dynamics.bearing],
-                self.dynamics.free[self.dynamics.bearing],
+                self.problem.J_span[:, self.problem.bearing],
+                self.problem.free[self.problem.bearing],
             )
         return x
 
@@ -355,28 +355,28 @@ class ShareObjective(Objective):
         Args:
             shares: (contacts,) shares; where more numbers follow, these are the target.
         """
-        dynamics = self.dynamics
+        problem = self.problem
         x, J_u, missing = (
             self.target(shares),
-            dynamics.J[:, dynamics.bearing],
-            dynamics.free[dynamics.bearing],
+            problem.J_span[:, problem.bearing],
+            problem.free[problem.bearing],
         )
         missing = missing - x.dot(J_u)
         if self._inner is not None:
             Z = self._inner.reduce(J_u)
             J_u, missing = J_u @ Z, missing @ Z
-        shares = shares[: len(dynamics.parts)]
+        shares = shares[: len(problem.parts)]
         compliance = self._to_compliance.dot(shares)
         compliance[self.is_force] *= stiffen(
-            self.to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop
+            self.to_faces.dot(shares), J_u.shape[1], problem.base_linear.stop
         )
         return x, J_u, compliance, missing
 
     def fast(self) -> Fast:
         """Return the kernel of shares."""
-        n, width = self.dynamics.J.shape
+        n, width = self.problem.J_span.shape
         owner, softness = np.full(n, -1, dtype=np.intp), np.ones(n)
-        for k, part in enumerate(self.dynamics.parts):
+        for k, part in enumerate(self.problem.parts):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
         return Fast(

@@ -26,11 +26,11 @@ from itertools import combinations
 import numpy as np
 
 from humanoid_dynamics.resolution.bearing import bear_surely
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_corners import PressedCorners
 from humanoid_dynamics.resolution.pressed_pairs import RISE, SAME, press_share
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FLOATING = ("free_flyer", "planar")
@@ -54,21 +54,19 @@ class PressedShareObjective(ShareObjective):
         reach: (size,) distance of the farthest corner from the origin of the surface that each part belongs to [m], zero for others.
     """
 
-    def __init__(self, dynamics: ContactDynamics) -> None:
+    def __init__(self, problem: DynamicsProblem) -> None:
         """Prepare.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
         """
-        super().__init__(dynamics)
-        self._corners = PressedCorners(dynamics.surfaces, dynamics.size)
-        self.of_contacts = np.zeros(dynamics.size)
-        self.of_contacts[: dynamics.parts[-1].stop if dynamics.parts else 0] = 1.0
-        self.tilts = [
-            row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)
-        ]
-        self.reach = np.zeros(dynamics.size)
-        for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
+        super().__init__(problem)
+        self._corners = PressedCorners(problem.surfaces, problem.size)
+        self.of_contacts = np.zeros(problem.size)
+        self.of_contacts[: problem.parts[-1].stop if problem.parts else 0] = 1.0
+        self.tilts = [row for part in problem.parts for row in range(part.start + 3, part.stop - 1)]
+        self.reach = np.zeros(problem.size)
+        for surface, part in zip(problem.surfaces, problem.parts, strict=True):
             self.reach[part] = np.linalg.norm(surface.vertices, axis=1).max()
 
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
@@ -101,7 +99,7 @@ class PressedShareObjective(ShareObjective):
         if ground is None:
             return shares
         asked, moved = float(shares[loaded[1]]), np.array(shares)
-        rolls = len({self.dynamics.surfaces[k].kind for k in loaded}) > 1
+        rolls = len({self.problem.surfaces[k].kind for k in loaded}) > 1
         upright, zmp, one, other = ground
         share = asked + upright * (press_share(asked, zmp, one, other, rolls) - asked)
         moved[loaded] = 1.0 - share, share
@@ -114,7 +112,7 @@ class PressedShareObjective(ShareObjective):
 
         For sets that do not bear, shares alone stand; where these have no push either, shares are as they were asked for.
         """
-        taken, left = np.zeros(len(shares) + self.dynamics.size), 0.0
+        taken, left = np.zeros(len(shares) + self.problem.size), 0.0
         for weight, fitness, moved, x in found:
             if x is not None:
                 taken += weight * fitness * np.concatenate((moved[: len(shares)], x))
@@ -195,8 +193,8 @@ class PressedShareObjective(ShareObjective):
     def most_force(self) -> float:
         """Return the norm of a push [N and N·m] from which on a set counts less: times its fitness it is never more."""
         return FARTHEST * max(
-            self.dynamics.unit_force,
-            float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])),
+            self.problem.unit_force,
+            float(np.linalg.norm(self.problem.free[self.problem.base_linear])),
         )
 
     def balances(self, shares: Vector) -> bool:
@@ -207,10 +205,10 @@ class PressedShareObjective(ShareObjective):
         """
         kinds = [
             surface.kind
-            for surface, share in zip(self.dynamics.surfaces, shares, strict=True)
+            for surface, share in zip(self.problem.surfaces, shares, strict=True)
             if share > 0.0
         ]
-        held = 1 if self.dynamics.robot.root == "planar" else 2
+        held = 1 if self.problem.robot.root == "planar" else 2
         return len(kinds) > held or any(kind != "point" for kind in kinds)
 
     def scale(self) -> Vector:
@@ -224,14 +222,14 @@ class PressedShareObjective(ShareObjective):
             shares: (contacts,) part of the load that each contact is to take, of sum 1; returned as they are where nothing presses.
             x: (size,) push by shares alone.
         """
-        dynamics, gravity = self.dynamics, self.dynamics.robot.model.gravity.linear
-        if dynamics.robot.root not in FLOATING or not gravity.any():
+        problem, gravity = self.problem, self.problem.robot.model.gravity.linear
+        if problem.robot.root not in FLOATING or not gravity.any():
             return shares
         up, places = (
             -gravity / np.linalg.norm(gravity),
-            [dynamics.place(k) for k in range(len(shares))],
+            [problem.place(k) for k in range(len(shares))],
         )
-        p_WB, force, moment = dynamics.total_wrench()
+        p_WB, force, moment = problem.total_wrench()
         pressing = float(up @ force)
         if not pressing > 0.0:
             return shares
@@ -269,13 +267,13 @@ class PressedShareObjective(ShareObjective):
 
         None where they are not two contacts on the ground, apart from each other, that something presses on.
         """
-        dynamics, gravity = self.dynamics, self.dynamics.robot.model.gravity.linear
-        if dynamics.robot.root not in FLOATING or not gravity.any():
+        problem, gravity = self.problem, self.problem.robot.model.gravity.linear
+        if problem.robot.root not in FLOATING or not gravity.any():
             return None
-        up, places = -gravity / np.linalg.norm(gravity), [dynamics.place(int(k)) for k in loaded]
-        p_WB, force, moment = dynamics.total_wrench()
+        up, places = -gravity / np.linalg.norm(gravity), [problem.place(int(k)) for k in loaded]
+        p_WB, force, moment = problem.total_wrench()
         corners = [
-            dynamics.surfaces[k].vertices @ R.T + (p - p_WB)
+            problem.surfaces[k].vertices @ R.T + (p - p_WB)
             for k, (R, p) in zip(loaded, places, strict=True)
         ]
         along = _find_way(corners, up)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an objective and the limits to an answer, for one rule on one ``ContactDynamics``."""
+"""From an objective and the limits to an answer, for one rule on one ``DynamicsProblem``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.compiled import CompiledTick
-from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import (
     RESIDUAL_TOLERANCE,
     TORQUE_TOLERANCE,
@@ -20,6 +19,7 @@ from humanoid_dynamics.resolution.fading import fade_of, split_shares
 from humanoid_dynamics.resolution.halves import URGENT, weigh_halves
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice, miss_weights
+from humanoid_dynamics.resolution.problem import LARGEST, DynamicsProblem
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.least_squares import solve_constrained
@@ -43,30 +43,30 @@ class Resolver:
     """One rule, ready to answer at every tick."""
 
     def __init__(
-        self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, *, has_kernel: bool = True
+        self, problem: DynamicsProblem, rows: ContactRows, rule: Rule, *, has_kernel: bool = True
     ) -> None:
         """Take the memory.
 
         Args:
-            dynamics: What is asked.
+            problem: What is asked.
             rows: Limits of its contacts.
             rule: The rule.
             has_kernel: Whether full-rank systems are solved by the kernel of the rule's objective, where that has one.
         """
         self.rule = rule
-        self._dynamics = dynamics
-        self._objective = rule.objective(dynamics)
+        self._problem = problem
+        self._objective = rule.objective(problem)
         self._rows = rows
-        self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
-        n, m = dynamics.size, len(dynamics.bearing_v)
-        self._n, self._m, self._nv = n, m, dynamics.robot.nv
-        self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
+        self._limited = LimitedChoice(problem, rows) if rule.limited else None
+        n, m = problem.size, len(problem.bearing_v)
+        self._n, self._m, self._nv = n, m, problem.robot.nv
+        self._effort = problem.robot.limits.effort[problem.driven_v]
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
-        self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
-        self._fade = fade_of(len(dynamics.parts)) if rule.limited and rule.continuous else 0.0
+        self._tolerance = (RESIDUAL_TOLERANCE * problem.unit_force) ** 2
+        self._fade = fade_of(len(problem.parts)) if rule.limited and rule.continuous else 0.0
         self._misses_per, self._lacking = (
-            miss_weights(dynamics),
+            miss_weights(problem),
             np.zeros(1),
         )  # N, what the last answers with and without contacts lacked
         self._compiled = self._compile() if has_kernel else None
@@ -83,7 +83,7 @@ class Resolver:
         """
         shares = self._objective.adapt(shares)
         compiled = self._compiled
-        if compiled is not None and self._dynamics.full_rank:
+        if compiled is not None and self._problem.full_rank:
             found = compiled.answer(shares)
             if found is not None:
                 self._lacking = compiled.lacking
@@ -102,19 +102,19 @@ class Resolver:
 
     def _mix(self, shares: Vector) -> Found:
         """Return a mean of the answers with and without contacts that fade."""
-        dynamics = self._dynamics
-        J, full_rank, found, lacking = np.array(dynamics.whole_J), dynamics.full_rank, [], []
+        problem = self._problem
+        J, full_rank, found, lacking = np.array(problem.J), problem.full_rank, [], []
         for some in split_shares(shares, self._fade):
-            dynamics.leave_out([share > 0.0 for share in some.tolist()])
+            problem.leave_out([share > 0.0 for share in some.tolist()])
             found.append(self._find_carefully(some))
-            lacking.append(float(np.sqrt(self._misses_per @ found[-1][1][dynamics.bearing_v] ** 2)))
-            dynamics.put_back(J, full_rank)
+            lacking.append(float(np.sqrt(self._misses_per @ found[-1][1][problem.bearing_v] ** 2)))
+            problem.put_back(J, full_rank)
         parts, weights, self._lacking = (
             shares[(shares > 0.0) & (shares < self._fade)] / self._fade,
             np.zeros(len(found)),
             np.array(lacking),
         )
-        weigh_halves(parts, self._lacking, weights, len(found), URGENT * dynamics.unit_force)
+        weigh_halves(parts, self._lacking, weights, len(found), URGENT * problem.unit_force)
         counted = np.flatnonzero(weights)
         x, forces, tau = (
             weights[counted] @ np.array([found[i][k] for i in counted]) for k in range(3)
@@ -134,7 +134,7 @@ class Resolver:
 
     def _find_carefully(self, shares: Vector) -> Found:
         """Find an answer in plain arrays, whatever the rank and however large the numbers."""
-        dynamics = self._dynamics
+        problem = self._problem
         x, path, rank = self._choose(shares)
         forces = self._forces(x)
         if self._limited is not None and not self._is_fine(x, forces):
@@ -143,7 +143,7 @@ class Resolver:
         if not forces.dot(forces) < LARGEST:
             x, path = np.zeros(self._n), "none"
             forces = self._forces(x)
-        tau = forces[dynamics.driven]
+        tau = forces[problem.driven]
         if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
@@ -160,14 +160,14 @@ class Resolver:
         x, _, tau = found
         tau.setflags(write=False)
         left = self._find_left(x, tau)
-        evidence = Evidence(self._dynamics, self._rows, x, left, tau)
-        evidence.measured = self._dynamics.measure_motion()
+        evidence = Evidence(self._problem, self._rows, x, left, tau)
+        evidence.measured = self._problem.measure_motion()
         status = STATUS_OF[verdict]
         if status is None or (status is AnswerStatus.OK and not left.dot(left) <= self._tolerance):
             status = evidence.status()
         elif status is AnswerStatus.OK and (
             evidence.measured is not None
-            and next(self._dynamics.find_moving(x, evidence.measured), None) is not None
+            and next(self._problem.find_moving(x, evidence.measured), None) is not None
         ):
             status = AnswerStatus.INCONSISTENT_CONTACT
         if status is AnswerStatus.UNSUPPORTED:
@@ -185,12 +185,12 @@ class Resolver:
     def _tell_fading(self, shares: Vector) -> tuple[str, ...]:
         """Tell of each contact that fades what the motion lacks without it, and what with all of them."""
         fading = [k for k, share in enumerate(shares.tolist()) if 0.0 < share < self._fade]
-        least, lacking = RESIDUAL_TOLERANCE * self._dynamics.unit_force, self._lacking.tolist()
+        least, lacking = RESIDUAL_TOLERANCE * self._problem.unit_force, self._lacking.tolist()
         amount = [
             f"{lack:.3g} N" if lack > least else "nothing" for lack in lacking[: 2 ** len(fading)]
         ]
         return tuple(
-            f"{self._dynamics.surfaces[k].name}: fades with a share of {shares[k]:.2g}; without it the others lack {amount[2**place]}, "
+            f"{self._problem.surfaces[k].name}: fades with a share of {shares[k]:.2g}; without it the others lack {amount[2**place]}, "
             f"with it in full {amount[0]}"
             for place, k in enumerate(fading)
         )
@@ -198,10 +198,10 @@ class Resolver:
     def _compile(self) -> CompiledTick | None:
         """Compile the kernel of the objective, where it has one that can be of use, by asking it once."""
         fast = self._objective.fast()
-        if fast is None or not self._dynamics.best_rank:
+        if fast is None or not self._problem.best_rank:
             return None
         return CompiledTick(
-            self._dynamics,
+            self._problem,
             self._rows,
             fast,
             (self._tolerance, MOST_USED, self._fade),
@@ -210,16 +210,16 @@ class Resolver:
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""
-        forces: Vector = self._dynamics.tau_0.copy()
-        forces[self._dynamics.span] -= x.dot(self._dynamics.J)
+        forces: Vector = self._problem.tau_0.copy()
+        forces[self._problem.span] -= x.dot(self._problem.J_span)
         return forces
 
     def _choose(self, shares: Vector) -> tuple[Vector, str, int]:
         """Choose a push that fulfils the equation of motion as well as can be, whatever its rank."""
-        dynamics = self._dynamics
+        problem = self._problem
         if not self._n:
             return np.zeros(0), "none", 0
-        J_u, free = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        J_u, free = problem.J_span[:, problem.bearing], problem.free[problem.bearing]
         x = self._objective.choose(shares)
         if x is not None and self._misses(free - x.dot(J_u)):
             x = None
@@ -234,27 +234,27 @@ class Resolver:
         return x, chosen.path, chosen.rank
 
     def _holds(self, forces: Vector) -> bool:
-        return not self._misses(forces[self._dynamics.undriven])
+        return not self._misses(forces[self._problem.undriven])
 
     def _find_left(self, x: Vector, tau: Vector) -> Vector:
         """Return what the equation of motion misses with what is published, whatever found it, (nv,)."""
-        dynamics = self._dynamics
-        left: Vector = dynamics.tau_0 - x.dot(dynamics.whole_J)
-        if isinstance(dynamics.driven, slice):
-            driven = left[dynamics.driven]
+        problem = self._problem
+        left: Vector = problem.tau_0 - x.dot(problem.J)
+        if isinstance(problem.driven, slice):
+            driven = left[problem.driven]
             driven -= tau
         else:
-            left[dynamics.driven] -= tau
+            left[problem.driven] -= tau
         return left
 
     def _closes(self) -> bool:
-        return self._dynamics.loops is None or not self._dynamics.loops.torn
+        return self._problem.loops is None or not self._problem.loops.torn
 
     def _misses(self, lacking: Vector) -> bool:
         return not lacking.dot(lacking) <= self._tolerance
 
     def _limit(self, x: Vector, path: str) -> tuple[Vector, str]:
-        if self._limited is None or not self._dynamics.size:
+        if self._limited is None or not self._problem.size:
             return x, path
         push = self._limited.choose(self._objective.H, self._objective.g)
         return push.x, push.path
@@ -263,7 +263,7 @@ class Resolver:
         """Whether nothing at all is wrong."""
         if not (self._holds(forces) and self._closes() and self._rows.are_kept(x)):
             return False
-        used = forces[self._dynamics.driven] * self._per_limit
+        used = forces[self._problem.driven] * self._per_limit
         if not used.size:
             return True
         return bool(used[used.argmax()] <= MOST_USED and used[used.argmin()] >= -MOST_USED)

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import Objective, ShareObjective, TorqueObjective
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.weights import Weights, as_value
 
 WRENCH_WEIGHT = 1e-6
@@ -33,7 +33,7 @@ class Rule:
 
     Attributes:
         name: Its name.
-        objective: What it makes small: a function that prepares an objective for a ``ContactDynamics``.
+        objective: What it makes small: a function that prepares an objective for a ``DynamicsProblem``.
         limited: Whether friction, centre of pressure, unilateral contact and torque limits are kept.
         continuous: Whether torques have no step where a contact comes or goes with a share of zero; with limits too, also where these
             decide: a contact then fades, see ``fading``.
@@ -42,7 +42,7 @@ class Rule:
     """
 
     name: str
-    objective: Callable[[ContactDynamics], Objective]
+    objective: Callable[[DynamicsProblem], Objective]
     limited: bool
     continuous: bool
     summary: str
@@ -65,10 +65,10 @@ class LeastTorques:
     unit_wrench: bool = False
     scaled: bool = False
 
-    def __call__(self, dynamics: ContactDynamics) -> TorqueObjective:
+    def __call__(self, problem: DynamicsProblem) -> TorqueObjective:
         """Prepare the objective for a question."""
         return TorqueObjective(
-            dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench, scaled=self.scaled
+            problem, self.wrench_weight, self.torque_weights, self.unit_wrench, scaled=self.scaled
         )
 
 

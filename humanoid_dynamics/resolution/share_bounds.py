@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.face_bounds import push_rates
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_corners import LEVER
 from humanoid_dynamics.resolution.pressed_pairs import STEEPEST, bound_pressed_share
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.share_maps import Moves, build_share_map, move_shares
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -24,46 +24,44 @@ ALL_THAT_BEARS = "what leaves may be all that bears"
 
 @np.errstate(all="ignore")  # what is not finite is no bound
 def bound_share_step(
-    dynamics: ContactDynamics, shares: Vector, steps: Vector, pressed: bool
+    problem: DynamicsProblem, shares: Vector, steps: Vector, pressed: bool
 ) -> tuple[Vector, str]:
     """Bound the change of all coordinates' forces, (nv,), from shares that are known; tell which contacts are why where there is none.
 
     Args:
-        dynamics: What is asked, updated.
+        problem: What is asked, updated.
         shares: (contacts,) shares before.
         steps: (contacts,) how much each may change; none changes by more than all others together.
         pressed: Whether the rule is the recommended transition, which moves them to where contacts press.
     """
     steps = np.minimum(steps, steps.sum() - steps)
-    found: Vector = np.zeros(dynamics.robot.nv)
+    found: Vector = np.zeros(problem.robot.nv)
     if pressed:
-        found[dynamics.span] = _PressedStep.of(
-            PressedShareObjective(dynamics), shares, steps
-        ).bound()
+        found[problem.span] = _PressedStep.of(PressedShareObjective(problem), shares, steps).bound()
     else:
-        share_map = build_share_map(dynamics, ShareObjective(dynamics), shares + steps)
-        found[dynamics.span] = share_map.bound(
-            dynamics.J, shares, move_shares(steps, dynamics.size)
+        share_map = build_share_map(problem, ShareObjective(problem), shares + steps)
+        found[problem.span] = share_map.bound(
+            problem.J_span, shares, move_shares(steps, problem.size)
         )
     found[np.isnan(found)] = np.inf
     leaving = ", ".join(
         surface.name
-        for surface, loaded in zip(dynamics.surfaces, shares + steps, strict=True)
+        for surface, loaded in zip(problem.surfaces, shares + steps, strict=True)
         if loaded
     )
     return found, "" if np.isfinite(found).all() else f"{leaving}: {ALL_THAT_BEARS}"
 
 
-def follow_any(dynamics: ContactDynamics, steps: Vector) -> Vector:
+def follow_any(problem: DynamicsProblem, steps: Vector) -> Vector:
     """Bound the change of the shares that are taken for those of two faces, (2,), whoever bears how much.
 
     Where they may count less the answer is a mean of two, by any shares both.
 
     Args:
-        dynamics: What is asked, updated, with two faces.
+        problem: What is asked, updated, with two faces.
         steps: (2,) how much each share may change.
     """
-    objective, rates = PressedShareObjective(dynamics), push_rates(dynamics)
+    objective, rates = PressedShareObjective(problem), push_rates(problem)
     push = objective.bear(np.array((1.0, 0.0)))[1]
     if push is None or not objective.is_near(
         np.abs(push) + np.abs(rates[1] - rates[0]).max(axis=0)
@@ -96,16 +94,16 @@ class _PressedStep:
     @classmethod
     def of(cls, objective: PressedShareObjective, shares: Vector, steps: Vector) -> _PressedStep:
         """Find what shares alone do."""
-        dynamics = objective.dynamics
-        moved = build_share_map(dynamics, objective, shares + steps).bound(
-            dynamics.J, shares, move_shares(steps, dynamics.size)
+        problem = objective.problem
+        moved = build_share_map(problem, objective, shares + steps).bound(
+            problem.J_span, shares, move_shares(steps, problem.size)
         )
         x = objective.bear(shares)[1]
         return cls(
             objective,
             shares,
             steps,
-            moved if x is None else x @ dynamics.J,
+            moved if x is None else x @ problem.J_span,
             np.full_like(moved, np.inf) if x is None else moved,
         )
 
@@ -163,7 +161,7 @@ class _PressedStep:
 
     def _bound_answer(self, shares: Vector, steps: Vector) -> tuple[Vector, Vector]:
         """Bound the change of one answer; return its forces too."""
-        objective, J = self.objective, self.objective.dynamics.J
+        objective, J = self.objective, self.objective.problem.J_span
         fitness, taken, push = objective.take(shares)
         if push is None:
             moved, stays, push = np.full(len(self.moved), np.inf), False, np.zeros(len(J))
@@ -185,8 +183,8 @@ class _PressedStep:
     ) -> tuple[Vector, bool]:
         """Bound the change of forces of a push; tell whether it counts in full all the time."""
         objective, contacts = self.objective, len(shares)
-        dynamics, loaded = objective.dynamics, shares + steps
-        share_map, size = build_share_map(dynamics, objective, loaded), dynamics.size
+        problem, loaded = objective.problem, shares + steps
+        share_map, size = build_share_map(problem, objective, loaded), problem.size
         near, start, kept = True, None, 1.0
         if np.count_nonzero(loaded) <= 2:
             moves = move_shares(_follow(objective, shares, steps), size)
@@ -202,7 +200,7 @@ class _PressedStep:
             start = taken[contacts:] if len(taken) > contacts else None
             kept = objective.keeping(loaded, np.maximum(taken[:contacts] - moves.steps, 0.0))
         bound = share_map.bound(
-            np.hstack((dynamics.J, np.eye(size))), taken[:contacts], moves, start
+            np.hstack((problem.J_span, np.eye(size))), taken[:contacts], moves, start
         )
         width = len(self.moved)
         return bound[:width], near and kept >= 1.0 and objective.is_near(
@@ -211,10 +209,10 @@ class _PressedStep:
 
     def _press(self, loaded: Vector, apart: Vector) -> Moves:
         """Return how far what presses inside may move: no farther than the push that is wanted moves what is nearest to it."""
-        objective, dynamics = self.objective, self.objective.dynamics
-        strength = float(np.linalg.norm(dynamics.free[:3]))
+        objective, problem = self.objective, self.objective.problem
+        strength = float(np.linalg.norm(problem.free[:3]))
         far = float(np.linalg.norm(objective.scale() / strength * apart))
-        ways: Matrix = np.zeros((dynamics.size, len(objective.tilts)))
+        ways: Matrix = np.zeros((problem.size, len(objective.tilts)))
         ways[objective.tilts, range(len(objective.tilts))] = LEVER * strength
         farthest = np.array([2.0 * objective.reach[row] / LEVER for row in objective.tilts])
         return Moves(
@@ -228,7 +226,7 @@ def _follow(objective: PressedShareObjective, shares: Vector, steps: Vector) -> 
     ground = objective.find_ground(loaded) if len(loaded) == 2 else None
     if ground is None:
         return steps
-    rolls = len({objective.dynamics.surfaces[k].kind for k in loaded}) > 1
+    rolls = len({objective.problem.surfaces[k].kind for k in loaded}) > 1
     upright, zmp, one, other = ground
     step = float(steps[loaded].min())
     change = step + upright * (

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import RIGID_LEVER, ShareObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 SUPPORT = 1e-7  # share of a diagonal below which nothing bears
@@ -160,29 +160,29 @@ def _factor(low: Matrix, K: Matrix) -> Matrix | None:
 
 
 def build_share_map(
-    dynamics: ContactDynamics, objective: ShareObjective, loaded: Vector
+    problem: DynamicsProblem, objective: ShareObjective, loaded: Vector
 ) -> ShareMap:
     """Return how shares make pushes at the last update.
 
     Args:
-        dynamics: What is asked, with a free base and no other coordinate without motor.
+        problem: What is asked, with a free base and no other coordinate without motor.
         objective: Shares, prepared for it.
         loaded: (contacts,) most that each contact may bear; faces among them keep forces to their shares.
     """
-    contacts = len(dynamics.parts)
-    owner, force = np.zeros(dynamics.size, dtype=np.intp), np.zeros(dynamics.size, dtype=bool)
-    for k, part in enumerate(dynamics.parts):
+    contacts = len(problem.parts)
+    owner, force = np.zeros(problem.size, dtype=np.intp), np.zeros(problem.size, dtype=bool)
+    for k, part in enumerate(problem.parts):
         owner[part], force[part.start : part.start + 3] = k, True
     bearing = any(
         surface.kind == "face" and bears > 0.0
-        for surface, bears in zip(dynamics.surfaces, loaded, strict=True)
+        for surface, bears in zip(problem.surfaces, loaded, strict=True)
     )
     rows = slice(3, 6) if bearing else slice(0, 6)
     targets = np.column_stack([objective.target(share) for share in np.eye(contacts)])
     compliance = np.where(force, 0.0 if bearing else RIGID_LEVER**-2, 1.0)
     return ShareMap(
-        dynamics.J[:, rows],
-        dynamics.free[rows],
+        problem.J_span[:, rows],
+        problem.free[rows],
         targets,
         owner,
         compliance,

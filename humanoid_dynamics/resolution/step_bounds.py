@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.contact.schedule import ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDynamics
 from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthest, push_rates
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.problem import FREE_BASE, DynamicsProblem
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, find_rule
 from humanoid_dynamics.resolution.share_bounds import bound_share_step, follow_any
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
@@ -192,35 +192,35 @@ def bound_torque_step(
     """
     state.check(robot)
     rule = find_rule(rule)
-    dynamics = ContactDynamics(robot, contacts)
+    problem = DynamicsProblem(robot, contacts)
     steps = np.abs(np.asarray(share_steps, dtype=np.float64))
-    if steps.shape != (len(dynamics.parts),):
-        check_vector("share_steps", steps, len(dynamics.parts))
-    dynamics.update(state.q, state.v, check_vector("a", a, robot.nv))
+    if steps.shape != (len(problem.parts),):
+        check_vector("share_steps", steps, len(problem.parts))
+    problem.update(state.q, state.v, check_vector("a", a, robot.nv))
     before = None if load is None else check_vector("load", load, len(steps))
-    reason = _tell_rule(dynamics, rule, before)
+    reason = _tell_rule(problem, rule, before)
     if reason:
-        return StepBound(read_only(np.full(len(dynamics.driven_v), np.inf)), reason)
+        return StepBound(read_only(np.full(len(problem.driven_v), np.inf)), reason)
     if not steps.any():
-        return StepBound(read_only(np.zeros(len(dynamics.driven_v))), "")
+        return StepBound(read_only(np.zeros(len(problem.driven_v))), "")
     if before is None:
-        bound, reason = _tell_infinite(_bound_any(dynamics, steps, rule))
+        bound, reason = _tell_infinite(_bound_any(problem, steps, rule))
         return StepBound(read_only(bound), reason)
-    bound, reason = _bound_known(dynamics, before, steps, rule)
-    if not _tell_rule(dynamics, rule, None):
-        bound = np.minimum(bound, _bound_any(dynamics, steps, rule))
+    bound, reason = _bound_known(problem, before, steps, rule)
+    if not _tell_rule(problem, rule, None):
+        bound = np.minimum(bound, _bound_any(problem, steps, rule))
     return StepBound(read_only(bound), "" if np.isfinite(bound).all() else reason)
 
 
-def _bound_any(dynamics: ContactDynamics, steps: Vector, rule: Rule) -> Vector:
+def _bound_any(problem: DynamicsProblem, steps: Vector, rule: Rule) -> Vector:
     """Bound the steps of torques, (na,), whatever the shares."""
     if rule.objective is PressedShareObjective:
-        steps = follow_any(dynamics, steps)
+        steps = follow_any(problem, steps)
     if rule.limited:
-        return bound_limited(dynamics, steps)
-    bound = np.zeros(dynamics.robot.nv)
-    bound[dynamics.span] = steps @ find_farthest(push_rates(dynamics) @ dynamics.J)
-    return np.asarray(bound[dynamics.driven_v])
+        return bound_limited(problem, steps)
+    bound = np.zeros(problem.robot.nv)
+    bound[problem.span] = steps @ find_farthest(push_rates(problem) @ problem.J_span)
+    return np.asarray(bound[problem.driven_v])
 
 
 def _tell_infinite(bound: Vector) -> tuple[Vector, str]:
@@ -229,7 +229,7 @@ def _tell_infinite(bound: Vector) -> tuple[Vector, str]:
     ).all() else "a motor has no limit, or a step of a share none"
 
 
-def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> str:
+def _tell_rule(problem: DynamicsProblem, rule: Rule, shares: Vector | None) -> str:
     """Tell why there is no bound whatever the shares, empty where there may be one."""
     asks_shares = rule.objective in {ShareObjective, PressedShareObjective}
     if not rule.continuous:
@@ -238,27 +238,27 @@ def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> 
         return ""
     if not asks_shares:
         return f"{rule.name}: not a rule of shares"
-    if len(dynamics.undriven_v) != FREE_BASE or dynamics.robot.root != "free_flyer":
+    if len(problem.undriven_v) != FREE_BASE or problem.robot.root != "free_flyer":
         return "the robot has other coordinates without motor than those of a free base"
     if shares is not None:
         return ""
-    other = next((surface for surface in dynamics.surfaces if surface.kind != "face"), None)
+    other = next((surface for surface in problem.surfaces if surface.kind != "face"), None)
     if other is not None:
         return f"{other.name}: depends on the shares before the step, being {'an edge' if other.kind == 'edge' else 'a point'}"
-    if rule.objective is PressedShareObjective and len(dynamics.parts) != 2:
+    if rule.objective is PressedShareObjective and len(problem.parts) != 2:
         return f"{rule.name}: depends on the shares before the step, but for two contacts"
-    return "" if dynamics.full_rank else "no contact"
+    return "" if problem.full_rank else "no contact"
 
 
 def _bound_known(
-    dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule
+    problem: DynamicsProblem, shares: Vector, steps: Vector, rule: Rule
 ) -> tuple[Vector, str]:
     """Bound the steps of torques, (na,), from shares that are known; a motor within limits has at most its limit on either side."""
-    driven = dynamics.driven_v
+    driven = problem.driven_v
     if rule.limited:
-        return _tell_infinite(2.0 * np.asarray(dynamics.robot.limits.effort[driven]))
+        return _tell_infinite(2.0 * np.asarray(problem.robot.limits.effort[driven]))
     bound, reason = bound_share_step(
-        dynamics, shares, steps, rule.objective is PressedShareObjective
+        problem, shares, steps, rule.objective is PressedShareObjective
     )
     return bound[driven], reason
 

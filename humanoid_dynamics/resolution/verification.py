@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.contact.ground import AnyGround, Ground, find_grounds
 from humanoid_dynamics.contact.wrench import ContactWrench
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.constraint_rows import LoopRows
 from humanoid_dynamics.resolution.contact_motion import ContactMotion
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, Evidence
-from humanoid_dynamics.resolution.loops import LoopRows
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
 
 AnyWrench: TypeAlias = "ContactWrench | ArrayLike"
@@ -43,43 +43,42 @@ def verify(
         ShapeError: If a size is wrong or a number is not finite.
         UnknownNameError: If a surface is none of those that were asked about.
     """
-    dynamics, (q, v, a, force) = evidence.dynamics, evidence.question
-    robot, data = dynamics.robot, dynamics.robot.data()
-    names = tuple(surface.name for surface in dynamics.surfaces)
+    problem, (q, v, a, force) = evidence.problem, evidence.question
+    robot, data = problem.robot, problem.robot.data()
+    names = tuple(surface.name for surface in problem.surfaces)
     for name in wrenches:
         if name not in names:
             raise UnknownNameError("contact surface", name, names)
     torques = check_vector("tau", tau, len(robot.actuated_v))
     pin.forwardKinematics(robot.model, data, q, v, a)
     pin.updateFramePlacements(robot.model, data)
-    grounds = dynamics.grounds if ground is None else find_grounds(ground, names)
+    grounds = problem.grounds if ground is None else find_grounds(ground, names)
     motion = ContactMotion(
-        robot.model, data, dynamics.surfaces, [cone.basis for cone in dynamics.cones], grounds
+        robot.model, data, problem.surfaces, [contact.held for contact in problem.contacts], grounds
     )
-    measured = motion.bound(*_measure(dynamics, data, grounds))
-    x, pushes = np.zeros(dynamics.size), pin.StdVec_Force()
+    measured = motion.bound(*_measure(problem, data, grounds))
+    x, pushes = np.zeros(problem.size), pin.StdVec_Force()
     pushes.extend([pin.Force.Zero() for _ in range(robot.model.njoints)])
-    for surface, cone, part in zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True):
+    for contact in problem.contacts:
+        surface, held, part = contact.surface, contact.held, contact.part
         if surface.name in wrenches:
             R_WC, frame = data.oMf[surface.frame].rotation, robot.model.frames[surface.frame]
             f, m = np.split(_as_numbers(surface.name, wrenches[surface.name]), 2)
-            x[part] = np.linalg.lstsq(
-                cone.basis, np.concatenate((R_WC.T @ f, R_WC.T @ m)), rcond=None
-            )[0]
-            pushes[frame.parentJoint] += frame.placement.act(pin.Force(cone.basis @ x[part]))
-    inner, torn = _inner_rows(dynamics, q, v, a)
+            x[part] = np.linalg.lstsq(held, np.concatenate((R_WC.T @ f, R_WC.T @ m)), rcond=None)[0]
+            pushes[frame.parentJoint] += frame.placement.act(pin.Force(held @ x[part]))
+    inner, torn = _inner_rows(problem, q, v, a)
     left = np.array(pin.rnea(robot.model, data, q, v, a, pushes)) - (
         0.0 if force is None else force
     )
     left[robot.actuated_v] -= torques
     if len(inner):
-        x[dynamics.size - len(inner) :] = np.linalg.lstsq(inner.T, left, rcond=RANK)[0]
-        left -= inner.T @ x[dynamics.size - len(inner) :]
-    verified = Evidence(dynamics, evidence.rows, x, left, torques)
+        x[problem.size - len(inner) :] = np.linalg.lstsq(inner.T, left, rcond=RANK)[0]
+        left -= inner.T @ x[problem.size - len(inner) :]
+    verified = Evidence(problem, evidence.rows, x, left, torques)
     verified.keep(evidence.question, torn)
     verified.measured = measured
     scale = float(np.max(np.abs(pin.rnea(robot.model, data, q, v, a)), initial=0.0))
-    verified.tolerance = 2.0 * RESIDUAL_TOLERANCE * dynamics.unit_force + ROUNDING * scale
+    verified.tolerance = 2.0 * RESIDUAL_TOLERANCE * problem.unit_force + ROUNDING * scale
     return verified
 
 
@@ -92,19 +91,20 @@ def _as_numbers(name: str, wrench: AnyWrench) -> Vector:
 
 
 def _measure(
-    dynamics: ContactDynamics, data: pin.Data, grounds: Mapping[str, Ground]
+    problem: DynamicsProblem, data: pin.Data, grounds: Mapping[str, Ground]
 ) -> tuple[Vector, Vector, Vector]:
     """Return speeds and accelerations along what surfaces hold, and heights of corners above their ground."""
     model, speeds, accelerations, heights = (
-        dynamics.robot.model,
+        problem.robot.model,
         [np.zeros(0)],
         [np.zeros(0)],
         [np.zeros(0)],
     )
-    for surface, cone in zip(dynamics.surfaces, dynamics.cones, strict=True):
-        speeds.append(cone.basis.T @ pin.getFrameVelocity(model, data, surface.frame, LOCAL).vector)
+    for contact in problem.contacts:
+        surface, held = contact.surface, contact.held
+        speeds.append(held.T @ pin.getFrameVelocity(model, data, surface.frame, LOCAL).vector)
         accelerations.append(
-            cone.basis.T @ pin.getFrameAcceleration(model, data, surface.frame, LOCAL).vector
+            held.T @ pin.getFrameAcceleration(model, data, surface.frame, LOCAL).vector
         )
         if surface.name in grounds:
             ground = grounds[surface.name]
@@ -113,9 +113,9 @@ def _measure(
     return np.concatenate(speeds), np.concatenate(accelerations), np.concatenate(heights)
 
 
-def _inner_rows(dynamics: ContactDynamics, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, str]:
+def _inner_rows(problem: DynamicsProblem, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, str]:
     """Return the directions in which gears and loops push, and what is wrong with a motion that does not close the loops."""
-    robot = dynamics.robot
+    robot = problem.robot
     index = {joint.name: joint.v.start for joint in robot.joints}
     gears = np.zeros((len(robot.mimics), robot.nv))
     for row, mimic in zip(gears, robot.mimics, strict=True):

@@ -38,7 +38,7 @@ def build_solver(monkeypatch, strength):
 
 def answers(solver):
     motions = [
-        replace(motion, a=4.0 * motion.a) for motion in build_sway(solver.dynamics.robot, STATES)
+        replace(motion, a=4.0 * motion.a) for motion in build_sway(solver.problem.robot, STATES)
     ]
     return [solver.solve(motion.q, motion.v, motion.a) for motion in motions]
 
@@ -61,7 +61,7 @@ def test_forces_at_corners_are_the_answer_of_rows(monkeypatch):
     assert ended == [active_set.FOUND] * paths.count("qp_soft")
     assert len(ended) > STATES // 4
     assert paths == [answer.certificate.path for answer in by_rows]
-    weight = solver.dynamics.unit_force
+    weight = solver.problem.unit_force
     for one, other in zip(by_corners, by_rows, strict=True):
         assert np.abs(one.missing - other.missing).max() < 1e-9 * weight
         assert np.abs(one.tau - other.tau).max() < 1e-7 * weight
@@ -80,7 +80,7 @@ def test_motors_at_their_limits_are_left_to_rows(monkeypatch):
     )
     found = answers(solver)
     monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
-    weight, limited = solver.dynamics.unit_force, 0
+    weight, limited = solver.problem.unit_force, 0
     for one, other in zip(found, answers(solver), strict=True):
         limited += one.certificate.torque_margin < 1e-6
         assert one.certificate.torque_margin > -1e-9
@@ -115,7 +115,7 @@ def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
         called[-1] += event == "call" and Path(frame.f_code.co_filename).name in told
 
     calls = {}
-    for motion in build_sway(solver.dynamics.robot, STATES):
+    for motion in build_sway(solver.problem.robot, STATES):
         called.append(0)
         sys.setprofile(count)
         try:

@@ -61,7 +61,7 @@ def test_it_is_the_answer_of_the_general_solver(monkeypatch, strength):
         limits, "solve_from_zero", lambda *given: seen.append(choose(*given)) or seen[-1]
     )
     monkeypatch.setattr(QpWorkspace, "solve", solve_hard_only)
-    weight = hd.InverseDynamics(robot).dynamics.unit_force
+    weight = hd.InverseDynamics(robot).problem.unit_force
     for one, other in zip(known, sway(robot, RULES[0], 4.0), strict=True):
         assert one.certificate.path == other.certificate.path
         assert np.abs(one.missing - other.missing).max() < 1e-7 * weight

@@ -245,7 +245,7 @@ RAIL = (*FEET, "right_palm")
 
 
 def at_rest(solver, q, shares):
-    rest = np.zeros(solver.dynamics.robot.nv)
+    rest = np.zeros(solver.problem.robot.nv)
     return solver.solve(q, rest, rest, np.array(shares))
 
 

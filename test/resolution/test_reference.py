@@ -14,8 +14,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.contact.wrench import reference_point, wrench_basis
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import TorqueObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.quadratic import EQUALITY
 
@@ -242,7 +242,7 @@ def is_free(J):
 
 
 def weights_of(robot, names):
-    return np.diag(TorqueObjective(ContactDynamics(robot, names), WRENCH_WEIGHT).H_x)
+    return np.diag(TorqueObjective(DynamicsProblem(robot, names), WRENCH_WEIGHT).H_x)
 
 
 def dual_value(H, g, rows, bounds, multipliers):

@@ -21,10 +21,10 @@ from humanoid_dynamics.control.holding import HoldingTorques
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.limits import MOMENT_LEVER
 from humanoid_dynamics.resolution.load_split import split_by_procedure_4
 from humanoid_dynamics.resolution.objectives import Objective, TorqueObjective
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, weighted_pseudo_inverse
 from humanoid_dynamics.resolution.step_bounds import bound_switch_steps, bound_torque_step
 
@@ -215,7 +215,7 @@ class TestEveryRule:
         alive = []
         for _ in range(60):
             maker = (
-                lambda scale: lambda dynamics: TorqueObjective(dynamics, scale, unit_wrench=True)
+                lambda scale: lambda problem: TorqueObjective(problem, scale, unit_wrench=True)
             )(1.0)
             alive.append(weakref.ref(maker))
             answer = solver.resolve_with(Rule("own", maker, False, False, "", ""))
@@ -494,13 +494,13 @@ class TestLimited:
                 continue
             reached += 1
             _, J = dense(human28, state, a, names)
-            dynamics = ContactDynamics(human28, names)
-            dynamics.update(state.q, state.v, a)
-            objective = TorqueObjective(dynamics, 1e-6)
+            problem = DynamicsProblem(human28, names)
+            problem.update(state.q, state.v, a)
+            objective = TorqueObjective(problem, 1e-6)
             objective.write(np.ones(len(names)) / len(names))
             x = local_wrenches(human28, state, answer).ravel()
             rows = np.zeros((0, len(x)))
-            for part, cone in zip(dynamics.parts, dynamics.cones, strict=True):
+            for part, cone in ((contact.part, contact.cone) for contact in problem.contacts):
                 active = cone.A[cone.A @ x[part] > cone.b - 1e-4]
                 rows = np.vstack((rows, np.zeros((len(active), len(x)))))
                 rows[len(rows) - len(active) :, part] = active
@@ -648,10 +648,10 @@ class TestAnyRank:
 class Still(Objective):
     """A rule of somebody else's: the least change of push from the last tick."""
 
-    def __init__(self, dynamics):
-        super().__init__(dynamics)
+    def __init__(self, problem):
+        super().__init__(problem)
         np.fill_diagonal(self.H, 1.0)
-        self.last = np.zeros(dynamics.size)
+        self.last = np.zeros(problem.size)
 
     def write(self, shares):
         self.g[:] = self.last

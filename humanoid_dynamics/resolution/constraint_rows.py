@@ -1,18 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Closed loops of a robot, as something else that pushes: what holds them together is a force like that of a contact."""
+"""Constraint rows of the equation of motion: contacts, gears between joints that mimic each other, and closed loops."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.contact.cone import WrenchCone, build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 OPEN = 1e-4  # m or rad; a loop that is farther apart counts as open
 SPREADS = 1e-6  # of 1 + largest speed and acceleration; what is beyond it pulls a loop apart
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A polygon, an edge or a point of a link that may touch the environment.
+
+    Attributes:
+        surface: Link, frame with the normal as z axis, vertices, friction and largest normal force.
+        cone: Held directions as the columns of ``basis`` (6, r), and friction, centre of pressure, yaw and load as rows A f <= b.
+        part: Where its force stands in f: the forces along x, y and the normal first, then the moments that its shape can carry.
+    """
+
+    surface: ContactSurface
+    cone: WrenchCone
+    part: slice
+
+    @property
+    def name(self) -> str:
+        """Name of the surface."""
+        return self.surface.name
+
+    @property
+    def held(self) -> Matrix:
+        """(6, r) held directions in the surface frame, linear before angular: all of a polygon, five of an edge, three of a point."""
+        return self.cone.basis
+
+
+def list_contacts(
+    robot: RobotModel, contacts: str | Iterable[str | ContactSurface] | None
+) -> tuple[Contact, ...]:
+    """Return contacts with the places of their forces.
+
+    Args:
+        robot: The robot.
+        contacts: Name or names of contact surfaces, or surfaces, each counted once; ``robot.stance`` where None.
+
+    Raises:
+        UnknownNameError: If a surface does not exist.
+    """
+    asked = (
+        robot.stance if contacts is None else (contacts,) if isinstance(contacts, str) else contacts
+    )
+    surfaces = tuple(
+        each if isinstance(each, ContactSurface) else robot.surface(each)
+        for each in dict.fromkeys(asked)
+    )
+    cones = [build_wrench_cone(surface) for surface in surfaces]
+    ends = [0, *accumulate(cone.basis.shape[1] for cone in cones)]
+    parts = (slice(a, b) for a, b in pairwise(ends))
+    return tuple(Contact(*each) for each in zip(surfaces, cones, parts, strict=True))
+
+
+def gear_rows(robot: RobotModel) -> Matrix:
+    """Return the directions in which the gears between followers and leaders push, (mimics, nv).
+
+    Args:
+        robot: The robot.
+    """
+    index = {joint.name: joint.v.start for joint in robot.joints}
+    rows = np.zeros((len(robot.mimics), robot.nv))
+    for row, mimic in zip(rows, robot.mimics, strict=True):
+        row[index[mimic.joint]], row[index[mimic.leader]] = 1.0, -mimic.ratio
+    return rows
 
 
 class LoopRows:
@@ -21,6 +90,7 @@ class LoopRows:
     Attributes:
         size: Number of rows, each with one number in the push.
         torn: What is wrong with the motion: which loop it does not close; empty where nothing is.
+        accelerations: (size,) along the rows at the last update: J a less gamma.
     """
 
     def __init__(self, robot: RobotModel) -> None:
@@ -33,6 +103,7 @@ class LoopRows:
         self._kinematics = Kinematics(robot)
         self.size = self._set.size
         self.torn = ""
+        self.accelerations: Vector = np.zeros(self.size)
 
     @np.errstate(all="ignore")  # what is not finite tears the loops
     def update(self, q: Vector, v: Vector, a: Vector) -> Matrix:
@@ -48,6 +119,7 @@ class LoopRows:
         """
         self._kinematics.move(q, v, a)
         rows = self._set.evaluate(self._kinematics)
+        self.accelerations = rows.gamma
         self.torn = self._find_torn(
             rows.phi, rows.scale * (rows.J @ v), rows.scale * rows.gamma, v, a
         )

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one tick asks, before any rule chooses: torques of free motion, and the Jacobian of everything that can push."""
+"""Shared values of the constrained equation of motion: terms, constraint rows and limits at one state.
+
+    M a + h = S' tau + J' f + g_known        J a = gamma        f in cones, tau in limits
+
+Two solvers read them.  Inverse dynamics takes the acceleration as given and solves for f; M is never built.  A tick with tasks solves for
+a and f together; it reads h, M, J and gamma.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
-from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.contact.ground import AnyGround, find_grounds
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.resolution.constraint_rows import LoopRows, gear_rows, list_contacts
 from humanoid_dynamics.resolution.contact_motion import IDLE, ContactMotion, Measured
-from humanoid_dynamics.resolution.loops import LoopRows
 from humanoid_dynamics.resolution.units import coordinate_units
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -26,37 +31,41 @@ FREE_BASE = 6
 LOCAL = pin.ReferenceFrame.LOCAL
 
 
-class ContactDynamics:
-    """The equation of motion of a robot on some surfaces: make once, ``update`` at every tick, ask any number of rules.
+class DynamicsProblem:
+    """The equation of motion of a robot on a list of contacts: make once, ``update`` at every tick, solve by any number of rules.
 
-    With tau_0 the torques of free motion, tau = tau_0 - J'x holds for what contacts and gears push with, x.  Rows that no motor drives
-    must vanish: J_u'x = tau_0 there.  The push of a contact is counted in the basis of its kind (``wrench_basis``), forces first; after
-    all contacts come the gears between joints that mimic each other, one number each, and what holds closed loops together.
+    f contains the force of each contact in its held directions, then one number for each gear between joints that mimic each other, then
+    the forces that keep closed loops together.  Rows of J are in the same order.
+
+    With an acceleration, tau_0 = M a + h - g_known are the generalized forces of free motion, and tau = tau_0 - J'f holds for the motors.
+    Rows without motor must vanish: J_u'f = tau_0 there.
 
     Attributes:
         robot: The robot.
-        surfaces: The surfaces that may touch.
-        cones: What each can carry.
-        parts: Where each contact's push stands in x.
-        size: Number of unknowns in x.
+        contacts: The contacts, in order.
+        surfaces: Their surfaces.
+        parts: Where the force of each stands in f.
+        size: Number of unknowns in f.
+        A, b: (m, size) rows and (m,) bounds of the contacts, A f <= b.
+        effort: (na,) torque limits [N·m or N].
         loops: Closed loops of the robot, None where there are none.
-        held: Where the forces that hold them together stand in x.
-        span: Coordinates from the first to the last on which x acts; J stops there.
-        J: (size, width of span) Jacobian of x at the last update; a view of the columns of ``whole_J``.
-        whole_J: (size, nv) the same with all columns.
-        tau_0: (nv,) torques of free motion at the last update [N or N·m].
+        held: Where the forces that keep them together stand in f.
+        J: (size, nv) Jacobian of contacts, gears and loops at the last update; zero rows for contacts that do not touch.
+        span: Coordinates from the first to the last on which f acts.
+        J_span: (size, width of span) those columns of ``J``.
+        tau_0: (nv,) generalized forces of free motion at the last update [N or N·m]; h less known forces without an acceleration.
         free: (width of span,) those of the span.
         q, v, a: (nq,), (nv,) and (nv,) configuration, velocity and acceleration of the last update, copies.
         force: (nv,) known generalized force of the last update; None where there was none.
-        motion: How surfaces move.
+        motion: Motion of contact surfaces.
         grounds: Ground of those surfaces that have one, by name.
         driven, undriven: Coordinates with a motor, in order, and those without.
         driven_v, undriven_v: The same as indices.
-        bearing: Within the span, undriven coordinates on which x acts: the equations for x.
+        bearing: Within the span, undriven coordinates on which f acts: the equations for f.
         bearing_v: The same as indices of the velocity.
-        acted_v: Driven coordinates on which x acts, as indices of the velocity.
-        base_linear: Within the span, the coordinates of a free base that slide.
-        full_rank: Whether the equations for x have full rank whatever the posture: only the base is undriven, and a face touches.
+        acted_v: Driven coordinates on which f acts, as indices of the velocity.
+        base_linear: Within the span, the linear coordinates of a free base.
+        full_rank: Whether the equations for f have full rank whatever the posture: only the base is undriven, and a face touches.
         best_rank: Whether they have it when all surfaces touch.
         unit_force: Weight of the robot, by which forces are measured [N].
         units: Unit of the force on each coordinate.
@@ -66,44 +75,39 @@ class ContactDynamics:
     def __init__(
         self,
         robot: RobotModel,
-        contacts: str | Iterable[str] | None = None,
+        contacts: str | Iterable[str | ContactSurface] | None = None,
         ground: AnyGround = None,
     ) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
-            contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
+            contacts: Name or names of contact surfaces, or surfaces, each counted once; ``robot.stance`` where None.
             ground: Ground that these surfaces are on, see ``find_grounds``; not checked where None.
 
         Raises:
             UnknownNameError: If a surface does not exist.
         """
-        names = (
-            robot.stance
-            if contacts is None
-            else (contacts,)
-            if isinstance(contacts, str)
-            else tuple(contacts)
-        )
         self.robot = robot
-        self.surfaces = tuple(robot.surface(name) for name in dict.fromkeys(names))
-        self.cones = tuple(build_wrench_cone(surface) for surface in self.surfaces)
-        ends = [0, *accumulate(cone.basis.shape[1] for cone in self.cones)]
-        self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
-        gears = _gear_rows(robot)
+        self.contacts = list_contacts(robot, contacts)
+        self.surfaces = tuple(contact.surface for contact in self.contacts)
+        self.parts = tuple(contact.part for contact in self.contacts)
+        end = self.parts[-1].stop if self.parts else 0
+        gears = gear_rows(robot)
         self.loops = LoopRows(robot) if robot.loops else None
         self.held = slice(
-            ends[-1] + len(gears), ends[-1] + len(gears) + (self.loops.size if self.loops else 0)
+            end + len(gears), end + len(gears) + (self.loops.size if self.loops else 0)
         )
         self.size = self.held.stop
+        self.A, self.b = self._stack_cones()
         self._split_coordinates(
             np.any(gears != 0.0, axis=0)
             | ((self.loops.reach() if self.loops else 0.0) > np.zeros(robot.nv))
         )
-        self.whole_J: Matrix = np.zeros((self.size, robot.nv))
-        self.whole_J[ends[-1] : self.held.start] = gears
-        self.J: Matrix = self.whole_J[:, self.span]
+        self.effort: Vector = robot.limits.effort[self.driven_v]
+        self.J: Matrix = np.zeros((self.size, robot.nv))
+        self.J[end : self.held.start] = gears
+        self.J_span: Matrix = self.J[:, self.span]
         self.tau_0: Vector = np.zeros(robot.nv)
         self.free = self.tau_0[self.span]
         self.q: Vector = np.array(robot.posture)
@@ -112,42 +116,37 @@ class ContactDynamics:
         self.unit_force = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
         self.units = coordinate_units(robot)
         self.generation = 0
-        self._model, self._data = robot.model, robot.data()
+        self._model, self._data, self._terms = robot.model, robot.data(), robot.data()
+        self._known: dict[str, Vector] = {}  # terms computed since the last update
+        self._rest = np.zeros(robot.nv)
         self._floats = robot.root == "free_flyer"
-        bases = [
-            None if s.kind == "face" else c.basis.T.copy()
-            for s, c in zip(self.surfaces, self.cones, strict=True)
-        ]
-        places = (self.whole_J[part] for part in self.parts)
-        self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
-        self.grounds = find_grounds(ground, tuple(surface.name for surface in self.surfaces))
-        self.motion = ContactMotion(
-            self._model,
-            self._data,
-            self.surfaces,
-            [cone.basis for cone in self.cones],
-            self.grounds,
+        self._rows = tuple(
+            (c.surface.frame, self.J[c.part], None if c.surface.kind == "face" else c.held.T.copy())
+            for c in self.contacts
         )
-        self._outer = self.whole_J[: ends[-1]]
+        self.grounds = find_grounds(ground, tuple(contact.name for contact in self.contacts))
+        held = [contact.held for contact in self.contacts]
+        self.motion = ContactMotion(self._model, self._data, self.surfaces, held, self.grounds)
+        self._outer = self.J[:end]
         self._active: Sequence[bool] | None = None
-        self.best_rank = self._has_full_rank((True,) * len(self.surfaces))
+        self.best_rank = self._has_full_rank((True,) * len(self.contacts))
         self.full_rank = self.best_rank
 
     def update(
         self,
         q: Vector,
         v: Vector,
-        a: Vector,
+        a: Vector | None = None,
         active: Sequence[bool] | None = None,
         force: Vector | None = None,
     ) -> str:
-        """Compute what a motion asks.
+        """Compute ``tau_0`` and ``J``; h, M and gamma are computed when first asked for.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
-            a: (nv,) acceleration.
-            active: Whether each surface touches; all where None.  One that does not has no part in x.
+            a: (nv,) acceleration; zero where None, so that ``tau_0`` is h less known forces.
+            active: Whether each surface touches; all where None.  One that does not has no part in f.
             force: (nv,) known generalized force beside motors and contacts, such as measured wrenches; none where None.
 
         Returns:
@@ -158,6 +157,8 @@ class ContactDynamics:
         """
         model, data = self._model, self._data
         self.generation += 1
+        self._known.clear()
+        a = self._rest if a is None else a
         if self._floats:
             i, j, k, w = q[3:7].tolist()
             if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
@@ -175,62 +176,84 @@ class ContactDynamics:
         self.q, self.v, self.a, self.free = q.copy(), v.copy(), a.copy(), tau_0[self.span]
         self.force = None if force is None else force.copy()
         pin.computeJointJacobians(model, data, q)
-        for frame, place, basis in self._contacts:
+        for frame, place, basis in self._rows:
             J = pin.getFrameJacobian(model, data, frame, LOCAL)
             place[:] = J if basis is None else _bend(basis, J)
         if self.loops is not None:
-            self.whole_J[self.held] = self.loops.update(q, v, a)
+            self.J[self.held] = self.loops.update(q, v, a)
         self.full_rank, self._active = self.best_rank, active
         if active is not None:
             self.leave_out(active)
         return ""
 
+    @property
+    def h(self) -> Vector:
+        """(nv,) Coriolis, centrifugal and gravity terms at the last update [N or N·m]."""
+        return self._know(
+            "h", lambda: pin.nonLinearEffects(self._model, self._terms, self.q, self.v)
+        )
+
+    @property
+    def M(self) -> Matrix:
+        """(nv, nv) mass matrix at the last update."""
+        return self._know("M", self._build_mass_matrix)
+
+    @property
+    def M_factor(self) -> Matrix:
+        """(nv, nv) upper triangular Cholesky factor U of the mass matrix at the last update, M = U'U."""
+        return self._know("M_factor", lambda: np.asarray(lapack.dpotrf(self.M, clean=1)[0]))
+
+    @property
+    def gamma(self) -> Vector:
+        """(size,) J a = gamma for accelerations that keep contacts, gears and loops: minus the rate of J times the velocity."""
+        return self._know("gamma", self._build_gamma)
+
     def measure_motion(self) -> Measured | None:
         """Return what surfaces that touch do in the motion of the last update, see ``ContactMotion``; None where all rest."""
         return self.motion.measure(self._outer, self.v, self._active)
 
-    def find_moving(self, x: Vector, measured: Measured) -> Iterator[int]:
-        """Return the surfaces that push and do not rest.
+    def find_moving(self, f: Vector, measured: Measured) -> Iterator[int]:
+        """Return the surfaces that carry force and do not rest.
 
         Args:
-            x: (size,) what all push with.
+            f: (size,) forces.
             measured: What ``measure_motion`` returned.
         """
         return (
             k
             for k in range(len(self.parts))
-            if self.pushes(x, k) and measured.motion.is_moving(measured, k)
+            if self.pushes(f, k) and measured.motion.is_moving(measured, k)
         )
 
-    def pushes(self, x: Vector, contact: int) -> bool:
-        """Whether a surface pushes with more than counts.
+    def pushes(self, f: Vector, contact: int) -> bool:
+        """Whether a surface carries more force than counts.
 
         Args:
-            x: (size,) what all push with.
+            f: (size,) forces.
             contact: Index of the surface.
         """
-        part = x[self.parts[contact]]
+        part = f[self.parts[contact]]
         return bool(part.dot(part) > (IDLE * self.unit_force) ** 2)
 
     def leave_out(self, active: Sequence[bool]) -> None:
-        """Let some surfaces have no part in x, until the next update or ``put_back``.
+        """Take some surfaces out of f, until the next update or ``put_back``.
 
         Args:
             active: Whether each surface still touches.
         """
         for part, touches in zip(self.parts, active, strict=True):
             if not touches:
-                self.J[part] = 0.0
+                self.J_span[part] = 0.0
         self.full_rank = self._has_full_rank(active)
 
     def put_back(self, J: Matrix, full_rank: bool) -> None:
         """Undo what ``leave_out`` did.
 
         Args:
-            J: (size, nv) copy of ``whole_J`` before.
+            J: (size, nv) copy of ``J`` before.
             full_rank: What that was before.
         """
-        self.whole_J[:], self.full_rank = J, full_rank
+        self.J[:], self.full_rank = J, full_rank
 
     def place(self, contact: int) -> tuple[Matrix, Vector]:
         """Return orientation (3, 3) and position (3,) [m] of a surface in the world, at the last update."""
@@ -253,10 +276,37 @@ class ContactDynamics:
             pin.updateFramePlacement(self._model, data, self.surfaces[contact].frame).rotation
         )
 
+    def _know(self, name: str, compute: Callable[[], Vector]) -> Vector:
+        if name not in self._known:
+            self._known[name] = compute()
+        return self._known[name]
+
+    def _build_mass_matrix(self) -> Matrix:
+        upper = np.triu(pin.crba(self._model, self._terms, self.q))
+        return np.asarray(upper + np.triu(upper, 1).T)
+
+    def _build_gamma(self) -> Vector:
+        gamma = np.zeros(self.size)
+        gamma[: len(self._outer)] = self._outer @ self.a - self.motion.accelerations()
+        if self.loops is not None:
+            gamma[self.held] = self.J[self.held] @ self.a - self.loops.accelerations
+        if self._active is not None:
+            for part, touches in zip(self.parts, self._active, strict=True):
+                gamma[part] *= touches
+        return gamma
+
+    def _stack_cones(self) -> tuple[Matrix, Vector]:
+        b: Vector = np.concatenate([np.zeros(0), *(contact.cone.b for contact in self.contacts)])
+        A, at = np.zeros((len(b), self.size)), 0
+        for contact in self.contacts:
+            A[at : at + len(contact.cone.A), contact.part] = contact.cone.A
+            at += len(contact.cone.A)
+        return A, b
+
     def _has_full_rank(self, active: Sequence[bool]) -> bool:
         faces = [
             basis is None and touches
-            for (_, _, basis), touches in zip(self._contacts, active, strict=True)
+            for (_, _, basis), touches in zip(self._rows, active, strict=True)
         ]
         return any(faces) and self._floats and len(self.undriven_v) == FREE_BASE
 
@@ -315,12 +365,3 @@ def _number_fault(q: Vector, v: Vector, a: Vector, force: Vector | None, otherwi
         if blas.ddot(force, force) < LARGEST
         else "force holds a number too large to compute with"
     )
-
-
-def _gear_rows(robot: RobotModel) -> Matrix:
-    """Return the directions in which the gears between followers and leaders push, (mimics, nv)."""
-    index = {joint.name: joint.v.start for joint in robot.joints}
-    rows = np.zeros((len(robot.mimics), robot.nv))
-    for row, mimic in zip(rows, robot.mimics, strict=True):
-        row[index[mimic.joint]], row[index[mimic.leader]] = 1.0, -mimic.ratio
-    return rows
