@@ -14,7 +14,7 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
-from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, name_joints
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, name_joints, take_table
 from humanoid_dynamics.motion.retargeted import Retargeting, retarget
 from humanoid_dynamics.motion.retargeting.skeleton_map import (
     SkeletonMap,
@@ -54,6 +54,8 @@ def load_clip(
         ClipError: If the file cannot be read, or has neither times nor a rate and none is given.
     """
     read = read_motion(Path(path), fps, motion)
+    if isinstance(read, Recording):
+        read = take_table(read, robot, joint_order)
     if isinstance(read, RobotMotion):
         kept = () if joint_map is None else map(attrgetter("column"), joint_map.sources.values())
         read = name_joints(read, robot, joint_order, frozenset(kept))

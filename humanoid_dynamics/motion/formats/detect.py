@@ -17,7 +17,7 @@ from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
 from humanoid_dynamics.motion.formats.csv_file import SEPARATORS, read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
-from humanoid_dynamics.motion.formats.npz_file import read_npz
+from humanoid_dynamics.motion.formats.npz_file import read_archive
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
 from humanoid_dynamics.motion.formats.pickle_file import read_pickled_motion
 from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
@@ -101,7 +101,7 @@ def read_motion(path: Path, rate: float | None = None, motion: str = "") -> Moti
     if found in TABLES:
         return read_csv(path, rate)
     if found == "npz":
-        return read_npz(path, rate)
+        return read_archive(path, rate)
     if found == "pickle":
         return read_pickled_motion(path, rate, motion)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {

@@ -25,7 +25,10 @@ from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
+from humanoid_dynamics.motion.formats.holosoma_file import is_holosoma, read_holosoma
+from humanoid_dynamics.motion.formats.mjlab_file import is_mjlab, read_mjlab
 from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_rate, find_rate
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.motion.poses import PoseStream, read_recorded_poses
 from humanoid_dynamics.series.npz_file import BROKEN, load_archive
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -50,8 +53,26 @@ READ = (
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
+def read_archive(path: Path, rate: float | None = None) -> Recording | RobotMotion:
+    """Read a motion from a numpy archive of this package or of a trainer, by its keys.
+
+    Args:
+        path: The file.
+        rate: Samples per second of an archive without instants and without ``fps`` [Hz].
+
+    Raises:
+        ClipError: Naming the key, row and column that are wrong.
+    """
+    arrays, origin = load_arrays(path), str(path)
+    if is_mjlab(arrays):
+        return read_mjlab(arrays, origin, rate)
+    if is_holosoma(arrays):
+        return read_holosoma(arrays, origin, rate)
+    return _read_arrays(arrays, origin, rate)
+
+
 def read_npz(path: Path, rate: float | None = None) -> Recording:
-    """Read a motion from a numpy archive.
+    """Read a motion from a numpy archive of this package.
 
     Args:
         path: The file.
@@ -63,7 +84,10 @@ def read_npz(path: Path, rate: float | None = None) -> Recording:
     Raises:
         ClipError: Naming the key, row and column that are wrong.
     """
-    arrays, origin = load_arrays(path), str(path)
+    return _read_arrays(load_arrays(path), str(path), rate)
+
+
+def _read_arrays(arrays: Arrays, origin: str, rate: float | None) -> Recording:
     columns, values = _positions(arrays, origin)
     rates, velocities = _rates(arrays, "vel", origin)
     more_rates, accelerations = _rates(arrays, "acc", origin)

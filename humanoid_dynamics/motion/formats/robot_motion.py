@@ -34,6 +34,7 @@ RARELY, OFTEN = 0.002, 0.02  # shares of samples beyond limits
 SAME_AXIS = 0.99  # cosine between axes
 UPRIGHT, LYING = 0.7, 0.3  # cosine of the tilt of the base
 SIZES = (0.1, 5.0)  # of the size of the robot, between which the base is
+POSE = 7  # columns of the pose of the base in a table without names
 LENGTHS = {"centimetres": 0.01, "millimetres": 0.001}
 ROUNDED, ROUGH = (
     1e-3,
@@ -166,6 +167,25 @@ def _tell_lost(joints: Matrix, names: Names, wanted: Sequence[int]) -> Names:
     return (f"joints that the robot does not have are left out: {listed}; at most {angle:.3g} rad",)
 
 
+def take_table(
+    table: Recording, robot: RobotModel, joint_order: str = ""
+) -> Recording | RobotMotion:
+    """Return a table without names as a motion of a robot, unless its rows are configurations of the robot.
+
+    Args:
+        table: The table.
+        robot: The robot.
+        joint_order: Joint order that the caller has named.
+    """
+    width = table.values.shape[1]
+    if table.columns or table.velocities is not None or robot.root != "free_flyer" or width <= POSE:
+        return table
+    if width == robot.nq and not joint_order:
+        return table
+    base, turns, joints = np.split(table.values, [3, POSE], axis=1)
+    return RobotMotion(table.origin, table.times, base, turns, joints, notices=table.notices)
+
+
 def _list_orders(
     motion: RobotMotion, robot: RobotModel, joint_order: str | Sequence[str]
 ) -> dict[str, Names]:
@@ -268,19 +288,25 @@ def _body_error(motion: RobotMotion, robot: RobotModel, names: Names, turns: Mat
         pin.framesForwardKinematics(robot.model, data, q)
         links = {link: np.array(data.oMf[frame].translation) for link, frame in frames.items()}
         errors += _distances(bodies, row, links)
-    return float(np.mean(np.minimum(errors, FARTHEST))) if errors else FARTHEST
+    return float(np.mean(errors)) if errors else FARTHEST
 
 
 def _distances(bodies: BodyPositions, row: int, links: Mapping[str, Vector]) -> list[float]:
+    """Return distances between bodies and links [m]; without names, from each to the nearest other, for the nearer half of them."""
     places = bodies.positions[row]
     if bodies.names:
-        return [
-            float(np.linalg.norm(place - links[name]))
-            for name, place in zip(bodies.names, places, strict=True)
-            if name in links
-        ]
-    all_links = np.array(list(links.values()))
-    return [float(np.min(np.linalg.norm(all_links - place, axis=1))) for place in places]
+        named = dict(zip(bodies.names, places, strict=True))
+        pairs = [(named[name], links[name]) for name in named if name in links]
+        return [min(float(np.linalg.norm(a - b)), FARTHEST) for a, b in pairs]
+    between = np.linalg.norm(np.array(list(links.values()))[:, None] - places[None], axis=2)
+    found: list[float] = []
+    for axis in (
+        0,
+        1,
+    ):  # some bodies are no links of the robot, and some links no bodies of the file
+        nearest = np.sort(np.minimum(np.min(between, axis=axis), FARTHEST))
+        found += nearest[: 1 + len(nearest) // 2].tolist()
+    return found
 
 
 def _moves_by(robot: RobotModel, link: str) -> set[str]:
