@@ -3,27 +3,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.interleave import Contender
+from benchmarks.floors import FLOOR_DYN, build_floor_dyn
+from benchmarks.interleave import Contender, Timing
+from benchmarks.rows import Measurement, Race, build_warm_race, compare
 from benchmarks.stand import Stand
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 
+PATH = "filter"
 BOTH, ONE = "BalancedTick.step, two soles", "BalancedTick.step, one sole"
 NOTE = "friction, pressure, torques, ranges and speeds of joints; the certificate is not in it"
 PERIOD = 0.005  # s
 
 
-def build_balanced(stand: Stand) -> list[Contender]:
-    """Return the tick on two soles and on one.
+def build_balanced_filter(stand: Stand) -> Race:
+    """Return the tick on two soles and on one, and the floor.
 
     Args:
         stand: The robot and where it is; it is asked to go back to its posture.
     """
-    return [_build(stand, BOTH, (True, True)), _build(stand, ONE, (True, False))]
+
+    def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
+        both, one = times[BOTH], times[ONE]
+        return {
+            f"{PATH}.balanced": compare(both, times[FLOOR_DYN], note=NOTE),
+            f"{PATH}.balanced_time": Measurement(both.median, both.median, note=NOTE),
+            f"{PATH}.balanced_one": Measurement(one.median, one.median, note=NOTE),
+        }
+
+    contenders = [
+        build_floor_dyn(stand),
+        _build(stand, BOTH, (True, True)),
+        _build(stand, ONE, (True, False)),
+    ]
+    return build_warm_race(PATH, contenders, measure, stand.use)
 
 
 def _build(stand: Stand, name: str, touches: tuple[bool, bool]) -> Contender:

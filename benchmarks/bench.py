@@ -16,7 +16,6 @@ from benchmarks import (
     filter_stream,
     inverse_dynamics,
     limits,
-    paper_filter,
     simulation,
     snake,
 )
@@ -36,7 +35,6 @@ OURS = MappingProxyType(  # what peers are compared with, by goal
         "inverse_dynamics.tsid": "minimum_torque",
         "inverse_dynamics.placo": "minimum_torque",
         "inverse_dynamics_limits.tsid": limits.RULE,
-        "filter.tsid": paper_filter.TICK,
         "filter.balanced_tsid": balanced_filter.BOTH,
     }
 )
@@ -50,7 +48,7 @@ ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
     limits.PATH: limits.build_limits,
     closed_chain.PATH: closed_chain.build_closed_chain,
     closed_chain_forward.PATH: closed_chain_forward.build_closed_chain_forward,
-    paper_filter.PATH: paper_filter.build_paper_filter,
+    balanced_filter.PATH: balanced_filter.build_balanced_filter,
     filter_stream.PATH: filter_stream.build_filter_stream,
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, longer, interpreted, and in operations beside the paper."""
+"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, longer, and in operations beside the paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ PATH = "snake"
 SHORT, LONG = 100, 1000
 COUNTED = 40  # links up to which operations are counted one by one
 RNEA = f"pin.rnea, {SHORT} links"
-NUMPY = f"snake, {LONG} links, numpy"
 
 
 def build_snake() -> Race:
@@ -42,9 +41,8 @@ def build_snake() -> Race:
         error = max(short.measure_error(), short.measure_energy_error(robot))
         return {
             f"{PATH}.rnea": compare(times[short.name], times[RNEA], error),
-            f"{PATH}.growth": compare(times[long.name], times[short.name], None),
+            f"{PATH}.growth": compare(times[long.name], times[short.name]),
             f"{PATH}.compiled": Measurement(times[long.name].median, times[long.name].median),
-            f"{PATH}.numpy": Measurement(times[NUMPY].median, times[NUMPY].median),
             f"{PATH}.operations": Measurement(compare_operations()),
         }
 
@@ -52,7 +50,6 @@ def build_snake() -> Race:
         Contender(short.name, short.build_tick()),
         Contender(long.name, long.build_tick()),
     ]
-    contenders.append(Contender(NUMPY, long.build_tick(compiled=False)))
     return Race(PATH, [*contenders, Contender(RNEA, _build_rnea(robot, short))], measure)
 
 
@@ -90,13 +87,8 @@ class _Question:
         self.u = np.array([0.3, 0.2])
         self.torques = 0.1 * rng.standard_normal(n - 1)
 
-    def build_tick(self, compiled: bool | None = None) -> Callable[[], object]:
-        snake, theta, u, torques = (
-            PreparedSnake(self.model, compiled=compiled),
-            self.theta,
-            self.u,
-            self.torques,
-        )
+    def build_tick(self) -> Callable[[], object]:
+        snake, theta, u, torques = PreparedSnake(self.model), self.theta, self.u, self.torques
         return lambda: snake.tick(theta, u, torques)
 
     def measure_error(self) -> float:

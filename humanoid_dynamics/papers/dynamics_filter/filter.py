@@ -43,11 +43,9 @@ from humanoid_dynamics.papers.dynamics_filter.frame import (
     least_margins,
 )
 from humanoid_dynamics.papers.dynamics_filter.ground import Ground, Slope
-from humanoid_dynamics.papers.dynamics_filter.quick_tick import Costs, Quick, QuickTick, is_known
 from humanoid_dynamics.papers.dynamics_filter.rows import Instant
 from humanoid_dynamics.papers.dynamics_filter.style import PaperStyle
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler
 
 __all__ = ["PaperFilter", "PaperReference"]
 
@@ -72,7 +70,7 @@ class PaperFilter:
 
     def __init__(
         self, robot: RobotModel, state: State | None = None, style: PaperStyle | None = None, ground: Ground | None = None,
-        surfaces: Iterable[str] | None = None, *, compiled: bool | None = None,
+        surfaces: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
         """Prepare.
 
@@ -82,7 +80,6 @@ class PaperFilter:
             style: How it is run.
             ground: What it stands on; level where left out.
             surfaces: Contact surfaces that may touch; those it stands on where left out.
-            compiled: False for arrays; otherwise numba compiles the tick, which takes a few seconds once per machine.
 
         Raises:
             UnknownNameError: If a surface or the control point does not exist.
@@ -115,7 +112,6 @@ class PaperFilter:
         self._differentiator = Differentiator(robot, 1.0 / (6.0 * self.style.dt))
         self.delay = 0.0
         self._pushes: list[tuple[int, Vector, float]] = []
-        self._quick = self._compile() if choose_compiler(compiled) else None
         self.reset(state)
 
     def reset(self, state: State) -> None:
@@ -183,12 +179,6 @@ class PaperFilter:
             The instant, consistent; never an exception for numbers.
         """
         wanted_motion, fault = self._read(reference)
-        if self._quick is not None and not len(self.mechanism.constraints):
-            found = self._quick.ask(
-                self.q, self.v, wanted_motion, reference.contacts, pushes=self._lasting()
-            )
-            if found is not None:
-                return self._follow(found, fault)
         q, v = self.q, self.v
         instant, energy, held = self._observe(q, v, reference.contacts)
         wanted = self._feedback.want(q, instant.v, wanted_motion)
@@ -201,36 +191,6 @@ class PaperFilter:
         frame = PaperFrame(
             self.time, q, instant.v, settled.solution.a, settled.solution.tau, settled.wrenches, settled.loops, settled.held,
             self._certify(instant, settled, energy, fault), self._surfaces, np.array([sole.R for sole in self._soles]).reshape(-1, 3, 3),
-        )  # fmt: skip
-        self.time += self.style.dt
-        return frame
-
-    def _compile(self) -> QuickTick | None:
-        """Prepare the compiled tick for what it knows."""
-        style = self.style
-        known = style.solver == "structured" and style.contacts == "procedure" and style.unilateral
-        if (
-            not known
-            or not self._soles
-            or not isinstance(self._ground, Slope)
-            or not is_known(self.robot)
-        ):
-            return None
-        costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
-        return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)
-
-    def _follow(self, found: Quick, fault: PaperFilterStatus | None) -> PaperFrame:
-        """Take over what the compiled tick found."""
-        q, v = self.q, self.v
-        residual, normal, inside, friction, torque, depth = found.figures
-        fault = self._advance(v, found.a, fault)
-        status = fault or _judge(friction, torque, residual / self._weight)
-        reason = "" if status is PaperFilterStatus.OK else status.description
-        certificate = PaperCertificate(
-            status, reason, residual, 0.0, normal, inside, friction, torque, depth, 0.0, 1, "held"
-        )  # fmt: skip
-        frame = PaperFrame(
-            self.time, q, v, found.a, found.tau, found.wrenches, _NONE, found.held, certificate, self._surfaces, found.orientations
         )  # fmt: skip
         self.time += self.style.dt
         return frame

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.papers.snake import kane, lagrange, newton_euler, triangular, unfolded
+from humanoid_dynamics.papers.snake import (
+    kane,
+    lagrange,
+    newton_euler,
+    passes,
+    triangular,
+    unfolded,
+)
 from humanoid_dynamics.papers.snake.operations import Counter, Operations
 
 METHODS = ("kane", "lagrange", "newton_euler")
@@ -163,7 +170,10 @@ def measure_operations(mode: str, n: int, skip_structure: bool = True) -> Operat
     theta, u, torques, links = _count_inputs(counter, n)
     if mode == "linear":
         rows, sums = (counter.array(table) for table in unfolded.build_tables(*_plain_links(n)))
-        unfolded.accelerate(theta, u, torques, (rows, sums), np.empty_like(theta))
+        angles = passes.add_up(rows[0], theta)
+        unfolded.accelerate(
+            np.cos(angles), np.sin(angles), u, torques, (rows, sums), np.empty_like(theta)
+        )
     elif mode == "paper":
         kane.accelerate(theta, u, torques, links, False)
     elif mode in {"lagrange", "newton_euler"}:

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.papers.snake import kane, lagrange, newton_euler, unfolded
 from humanoid_dynamics.papers.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.papers.snake.compiled import select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import Kernel
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 from humanoid_dynamics.status import StatusEnum
 
 MODES = ("linear", "paper", "lagrange", "newton_euler")
@@ -85,6 +84,17 @@ class SnakeRates(NamedTuple):
         return self.rates[-2:]
 
 
+def unfold(model: SnakeModel, theta: Vector) -> tuple[Vector, Vector]:
+    """Return cosine and sine of the angles of links 2..n in the unfolded chain.
+
+    Args:
+        model: The snake.
+        theta: (n,) absolute angles of the links [rad].
+    """
+    c, z = select_kernel(unfolded.unfold, True)(np.array(theta), model.tables[0][0])
+    return c, z
+
+
 def compute_link_speeds(model: SnakeModel, state: SnakeState) -> tuple[Vector, Vector]:
     """Return how fast every link rolls and turns, in closed form [SN, eqs. 6-7].
 
@@ -98,7 +108,7 @@ def compute_link_speeds(model: SnakeModel, state: SnakeState) -> tuple[Vector, V
         (n,) speeds along the links [m/s] and (n,) angular velocities [rad/s].
     """
     check_state(model, state)
-    c, z = unfolded.unfold(state.theta, model.rows.mirror)
+    c, z = unfold(model, state.theta)
     v, w = state.u[0], model.sums.half_length * state.u[1]
     omega = unfolded.link_rates(c, z, v, w, model.rows.lever)
     return np.concatenate((state.u[:1], c * v - z * w)), np.concatenate((state.u[1:], omega))
@@ -142,8 +152,9 @@ def compute_equations(
         return KaneEquations(M, N, N @ w, F)
     if mode != "linear":
         raise UnknownNameError("mode of Kane's equations", mode, MODES[:2])
+    c, z = unfold(model, state.theta)
     m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(
-        state.theta, state.u, T, model.tables, np.empty(model.n)
+        c, z, state.u, T, model.tables, np.empty(model.n)
     )
     scale = np.array([1.0, model.sums.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
     M = np.array([[m_11, m_12], [m_12, m_22]]) * np.outer(scale, scale)
@@ -170,21 +181,34 @@ def forward_dynamics(
     )
 
 
-class PreparedSnake:
-    """A snake made ready to be asked many times.
+def select_kernel(kernel: Kernel, compiled: bool) -> Kernel:
+    """Return a kernel compiled by numba, or interpreted without the warnings of numpy, for the answer has a status.
 
-    Holds the compiled kernel; the first tick on a machine compiles it, which takes some seconds.
+    Args:
+        kernel: A kernel of this room.
+        compiled: Whether to compile it.
+    """
+    if compiled:
+        return compile_kernel(kernel, order_is_free=False)
+
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)
+
+    return silent
+
+
+class PreparedSnake:
+    """A snake prepared for many questions; the first tick compiles, once per machine.
+
+    ``compiled=False`` interprets the same lines.
     """
 
-    def __init__(
-        self, model: SnakeModel, mode: str = "linear", compiled: bool | None = None
-    ) -> None:
+    def __init__(self, model: SnakeModel, mode: str = "linear", compiled: bool = True) -> None:
         if mode not in MODES:
             raise UnknownNameError("mode", mode, MODES)
         self.model, self.mode = model, mode
-        rows, sums = (
-            table.copy() for table in model.tables
-        )  # its own: compiled code takes writable arrays faster
+        rows, sums = model.tables
         choices: dict[str, tuple[Kernel, tuple[Any, Any]]] = {
             "linear": (unfolded.forward, (rows, sums)),
             "paper": (kane.forward, (model.links, False)),
@@ -193,7 +217,6 @@ class PreparedSnake:
         }
         kernel, (self._first, self._second) = choices[mode]
         selected = select_kernel(kernel, compiled)
-        selected = silence(kernel) if selected is kernel else selected
         self._kernel = selected if self._second is not None else _take_one(selected)
         self._theta, self._u, self._torques = (model.n,), (2,), (model.n - 1,)
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.papers.snake import unfolded
 from humanoid_dynamics.papers.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.papers.snake.compiled import select_kernel, silence
-from humanoid_dynamics.papers.snake.dynamics import DOUBLE, SnakeStatus
+from humanoid_dynamics.papers.snake.dynamics import DOUBLE, SnakeStatus, select_kernel, unfold
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
 
 RESIDUAL_RATIO = 1e-9
@@ -52,7 +51,8 @@ def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
     Returns:
         (2, n-1) the map [1/m].
     """
-    return np.array(unfolded.torque_map(theta, model.tables))
+    c, z = unfold(model, theta)
+    return np.array(unfolded.torque_map(c, z, model.tables))
 
 
 def inverse_dynamics(
@@ -74,7 +74,8 @@ def inverse_dynamics(
     """
     check_state(model, state)
     _check_damping(damping)
-    return solve_torques(model, state.theta, state.u, check_vector("u_dot", u_dot, 2), damping)
+    motion = np.array(state.theta), np.array(state.u)  # writable, as kernels are compiled for
+    return solve_torques(model, *motion, check_vector("u_dot", u_dot, 2), damping)
 
 
 def solve_torques(
@@ -92,36 +93,27 @@ def solve_torques(
     Returns:
         The torques.
     """
-    with np.errstate(all="ignore"):
-        return _read_answer(unfolded.invert(theta, u, u_dot, model.tables, damping))
+    kernel = select_kernel(unfolded.invert, True)
+    return _read_answer(kernel(theta, u, u_dot, model.tables, damping))
 
 
 class PreparedInverse:
-    """A snake made ready to be asked many times for torques.
+    """A snake prepared for many questions about torques; the first tick compiles, once per machine."""
 
-    Holds the compiled kernel; the first tick on a machine compiles it, which takes some seconds.
-    """
-
-    def __init__(
-        self, model: SnakeModel, damping: float = 0.0, compiled: bool | None = None
-    ) -> None:
+    def __init__(self, model: SnakeModel, damping: float = 0.0, compiled: bool = True) -> None:
         """Prepare.
 
         Args:
             model: The snake.
             damping: As in ``inverse_dynamics`` [1/m].
-            compiled: As in ``select_kernel``.
+            compiled: Whether the kernel is compiled; otherwise its lines are interpreted.
 
         Raises:
             ShapeError: If the damping is negative or not finite.
         """
         _check_damping(damping)
         self.model, self.damping = model, float(damping)
-        selected = select_kernel(unfolded.invert, compiled)
-        self._kernel = silence(selected) if selected is unfolded.invert else selected
-        self._tables = tuple(
-            table.copy() for table in model.tables
-        )  # its own: compiled code takes writable arrays faster
+        self._kernel = select_kernel(unfolded.invert, compiled)
         self._shapes = ((model.n,), (2,), (2,))
 
     def tick(self, theta: Vector, u: Vector, u_dot: Vector) -> SnakeTorques:
@@ -143,7 +135,7 @@ class PreparedInverse:
             raise ShapeError("theta, u, u_dot", f"shapes {shapes}", f"{self._shapes}")
         if theta.dtype is not DOUBLE or u.dtype is not DOUBLE or u_dot.dtype is not DOUBLE:
             theta, u, u_dot = theta.astype(DOUBLE), u.astype(DOUBLE), u_dot.astype(DOUBLE)
-        return _read_answer(self._kernel(theta, u, u_dot, self._tables, self.damping))
+        return _read_answer(self._kernel(theta, u, u_dot, self.model.tables, self.damping))
 
 
 def _check_damping(damping: float) -> None:

@@ -186,20 +186,3 @@ def state_rates(
 def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> Numbers:
     """Rates of (theta, x, y, u) under joint torques."""
     return state_rates(theta, u, accelerate(theta, u, torques, links, literal))
-
-
-PARTS = (
-    shape_cosines,
-    link_speeds,
-    speed_partials,
-    angle_partials,
-    weighted_partials,
-    mass_matrix,
-    bias_matrix,
-    generalized_force,
-    bias_force,
-    equations,
-    accelerate,
-    state_rates,
-)
-"""What ``forward`` calls; the compiler has to know them."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.papers.snake.kane import Links, link_speeds, shape_cosines, state_rates
-from humanoid_dynamics.papers.snake.triangular import factor_symmetric, solve_symmetric
+from humanoid_dynamics.papers.snake.triangular import solve_symmetric
 from humanoid_dynamics.papers.snake.unfolded import Numbers
 
 
@@ -147,18 +147,3 @@ def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links) -> Numbe
     n = w.size
     u_dot_1 = np.cos(theta[0]) * q_ddot[n] + np.sin(theta[0]) * q_ddot[n + 1]
     return state_rates(theta, u, (u_dot_1, q_ddot[0], w))
-
-
-PARTS = (
-    factor_symmetric,
-    solve_symmetric,
-    lever_arms,
-    inertia_matrix,
-    bias_vector,
-    wheel_rows,
-    wheel_row_rates,
-    saddle_system,
-    allowed_rates,
-    accelerations,
-)
-"""What ``forward`` calls besides the parts of ``kane.py``; the compiler has to know them."""

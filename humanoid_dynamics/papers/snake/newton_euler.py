@@ -134,7 +134,3 @@ def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links) -> Numbe
     q_ddot = accelerations(theta, allowed_rates(theta, u, w), torques, links)
     u_dot_1 = np.cos(theta[0]) * q_ddot[0] + np.sin(theta[0]) * q_ddot[1]
     return state_rates(theta, u, (u_dot_1, q_ddot[2], w))
-
-
-PARTS = (link_vectors, composite_inertia, bias_forces, wheel_rows, wheel_row_rates, accelerations)
-"""What ``forward`` calls besides the parts of ``lagrange.py``; the compiler has to know them."""

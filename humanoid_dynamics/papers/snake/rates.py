@@ -12,8 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.papers.snake import kane, lagrange, newton_euler, unfolded
 from humanoid_dynamics.papers.snake.chain import SnakeModel
-from humanoid_dynamics.papers.snake.compiled import select_kernel
-from humanoid_dynamics.papers.snake.dynamics import MODES
+from humanoid_dynamics.papers.snake.dynamics import MODES, select_kernel
 from humanoid_dynamics.spatial.arrays import Vector
 
 TorqueLaw: TypeAlias = Callable[[float, Vector, Vector], Vector]
@@ -29,7 +28,7 @@ def build_rate(
     mode: str = "linear",
     *,
     dtype: DTypeLike = np.float64,
-    compiled: bool | None = None,
+    compiled: bool = True,
 ) -> Rate:
     """Return the time derivative of the state an integrator works on.
 
@@ -40,7 +39,7 @@ def build_rate(
         law: Its torques.
         mode: One of ``MODES``.
         dtype: Precision of everything.
-        compiled: As in ``select_kernel``.
+        compiled: Whether the kernel is compiled; otherwise its lines are interpreted.
 
     Returns:
         The derivative.

@@ -115,7 +115,7 @@ def simulate_snake(
     dt: float = 1e-3,
     mode: str = "linear",
     dtype: DTypeLike = np.float64,
-    compiled: bool | None = None,
+    compiled: bool = True,
 ) -> SnakeTrajectory:
     """Integrate with classical Runge-Kutta steps.
 
@@ -127,7 +127,7 @@ def simulate_snake(
         dt: Step [s].
         mode: One of ``MODES``.
         dtype: Precision of state, constants and arithmetic, float64 or float32.
-        compiled: As in ``select_kernel``.
+        compiled: Whether the kernel is compiled; otherwise its lines are interpreted.
 
     Returns:
         The motion at every step.
@@ -168,7 +168,7 @@ def compute_reference(
     times: ArrayLike,
     *,
     mode: str = "linear",
-    compiled: bool | None = None,
+    compiled: bool = True,
 ) -> SnakeTrajectory:
     """Integrate with DOP853 at tolerances near the last digit.
 
@@ -178,7 +178,7 @@ def compute_reference(
         law: Its torques.
         times: (k,) increasing times at which the motion is wanted [s].
         mode: One of ``MODES``.
-        compiled: As in ``select_kernel``.
+        compiled: Whether the kernel is compiled; otherwise its lines are interpreted.
 
     Returns:
         The motion at these times; with the status ``DIVERGED`` at those before numbers that are not finite.

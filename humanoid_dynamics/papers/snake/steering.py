@@ -15,7 +15,7 @@ import numpy as np
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.papers.snake import unfolded
 from humanoid_dynamics.papers.snake.chain import STANDARD_GRAVITY, SnakeModel
-from humanoid_dynamics.papers.snake.dynamics import SnakeStatus
+from humanoid_dynamics.papers.snake.dynamics import PreparedSnake, SnakeStatus, unfold
 from humanoid_dynamics.papers.snake.inverse import SnakeTorques, solve_torques
 from humanoid_dynamics.papers.snake.wheels import solve_side_forces
 from humanoid_dynamics.spatial.arrays import Vector
@@ -139,7 +139,7 @@ def predict_side_forces(
         (n,) force on each wheel along the left normal of its link [N].
     """
     theta, u = motion
-    u_dot = np.array(unfolded.accelerate(theta, u, torques, model.tables, np.empty(model.n)))
+    u_dot = PreparedSnake(model).tick(theta, u, torques).u_dot
     return solve_side_forces(model, theta, u, torques, u_dot).lam
 
 
@@ -175,7 +175,7 @@ def _compute_speed_rates(
 ) -> Vector:
     """Rates of the generalized speeds, (2,), that give the head the accelerations wanted at a time for a heading."""
     rows, sums = model.rows, model.sums
-    c, z = unfolded.unfold(theta, rows.mirror)
+    c, z = unfold(model, theta)
     v, w = u[0], sums.half_length * u[1]
     omega = np.concatenate((u[1:], unfolded.link_rates(c, z, v, w, rows.lever)))
     V, y = c[-1] * v - z[-1] * w, z[-1] * v + c[-1] * w

@@ -14,8 +14,8 @@ coordinates (u_1, w = h_1 u_2),
     N w = (u_1 X - w Y, u_1 Z - w X),               X = sum a d c z,  Y = sum a (m + d z^2),  Z = sum a (J - d z^2)
     F = sum_i s_i (T_i-1 - T_i) / h_i (z_i, c_i)
 
-Everything below is written once, in the language of arrays: the same lines run in numpy in any precision, compiled by numba, and on arrays
-of counting numbers.  Up to ``forward`` they hold no literal numbers, which would widen single precision; none checks its arguments.
+Everything below is written once: the same lines run interpreted in any precision, compiled by numba, and, behind the cosines, on counting
+numbers.  Up to ``forward`` they hold no literal numbers, which would widen single precision; none checks its arguments.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.papers.snake.passes import add_up, press, weigh
-from humanoid_dynamics.papers.snake.turning import turn
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.papers.snake.passes import add_up, press, turn, weigh
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 Numbers: TypeAlias = Any
 """An array or a scalar of float64, float32 or counting numbers: kernels do not care."""
@@ -78,14 +77,14 @@ def build_tables(masses: Vector, inertias: Vector, half_lengths: Vector) -> tupl
         half_lengths: (n,) [m].
 
     Returns:
-        (5, n-1) the rows of ``ChainRows`` and (4,) the entries of ``ChainSums``, read-only.
+        (5, n-1) the rows of ``ChainRows`` and (4,) the entries of ``ChainSums``.
     """
     scaled = inertias / half_lengths**2
     sign = np.where(np.arange(masses.size) % 2 == 0, 1.0, -1.0)
     rows = ChainRows(
         -sign[:-1], sign[1:] / half_lengths[1:], masses[1:], scaled[1:], (scaled - masses)[1:]
     )
-    return read_only(rows), read_only(
+    return np.array(rows), np.array(
         ChainSums(masses.sum(), scaled.sum(), half_lengths[0], 1.0 / half_lengths[0])
     )
 
@@ -106,14 +105,21 @@ def angle_rates(omega: Numbers, mirror: Numbers) -> Numbers:
 
 
 def equation_terms(
-    theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers
+    c: Numbers,
+    z: Numbers,
+    u: Numbers,
+    torques: Numbers,
+    tables: tuple[Numbers, Numbers],
+    omega: Numbers,
 ) -> tuple[Numbers, ...]:
-    """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w); fills in the angular velocities of all links."""
+    """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w), from the cosines and sines of A_i.
+
+    Fills in the angular velocities of all links.
+    """
     rows, sums = tables
     mirror, lever = rows[0], rows[1]
     mass_sum, scaled_sum, half_length, first_lever = sums[0], sums[1], sums[2], sums[3]
     v, w = u[0], half_length * u[1]
-    c, z = unfold(theta, mirror)
     omega[0] = u[1]
     omega[1:] = link_rates(c, z, v, w, lever)
     P, R, X, Y, Z = weigh(c, z, angle_rates(omega, mirror), rows)
@@ -131,10 +137,15 @@ def solve_two(
 
 
 def accelerate(
-    theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers
+    c: Numbers,
+    z: Numbers,
+    u: Numbers,
+    torques: Numbers,
+    tables: tuple[Numbers, Numbers],
+    omega: Numbers,
 ) -> tuple[Numbers, Numbers]:
     """u_dot_1 and u_dot_2, equation (8) solved; fills in the angular velocities of all links."""
-    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, tables, omega)
+    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(c, z, u, torques, tables, omega)
     x_1, x_2 = solve_two(M_11, M_12, M_22, F_1 - n_1, F_2 - n_2)
     return x_1, tables[1][3] * x_2
 
@@ -154,15 +165,15 @@ def forward(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: N
     """Rates of (theta, x, y, u), (n+4,), under joint torques, in the order integrators hold the state."""
     n = theta.size
     rates = np.empty(n + 4, theta.dtype)
-    write_rates(rates, theta, u, accelerate(theta, u, torques, (rows, sums), rates[:n]))
+    c, z = unfold(theta, rows[0])
+    write_rates(rates, theta, u, accelerate(c, z, u, torques, (rows, sums), rates[:n]))
     return rates
 
 
-def torque_map(theta: Numbers, tables: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
+def torque_map(c: Numbers, z: Numbers, tables: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
     """Rows of F as a linear map of the torques, (n-1,) each: rates of the joint angles for unit speeds."""
     rows, sums = tables
-    c, z = unfold(theta, rows[0])
-    first, second = np.zeros_like(theta), np.empty_like(theta)
+    first, second = np.zeros(c.size + 1, c.dtype), np.empty(c.size + 1, c.dtype)
     first[1:], second[1:] = rows[1] * z, rows[1] * c
     second[0] = sums[3]
     return first[1:] - first[:-1], second[1:] - second[:-1]
@@ -181,21 +192,20 @@ def invert(
     The two rows of the torque map are turned until they are orthogonal (Jacobi): then each gives its own part of the force.
     """
     n = theta.size
-    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(
-        theta, u, np.zeros(n - 1), tables, np.empty(n)
-    )
+    c, z = unfold(theta, tables[0][0])
+    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(c, z, u, np.zeros(n - 1), tables, np.empty(n))
     x_1, x_2 = u_dot[0], tables[1][2] * u_dot[1]
     f_1, f_2 = M_11 * x_1 + M_12 * x_2 + n_1, M_12 * x_1 + M_22 * x_2 + n_2
-    G_1, G_2 = torque_map(theta, tables)
+    G_1, G_2 = torque_map(c, z, tables)
     H_1, H_2, p_1, p_2 = G_1, G_2, f_1, f_2
     for _ in range(2):  # the second turn takes away what rounding left of the first
         turned = 0.5 * np.arctan2(2.0 * np.dot(H_1, H_2), np.dot(H_1, H_1) - np.dot(H_2, H_2))
-        c, z = np.cos(turned), np.sin(turned)
+        C, S = np.cos(turned), np.sin(turned)
         H_1, H_2, p_1, p_2 = (
-            c * H_1 + z * H_2,
-            c * H_2 - z * H_1,
-            c * p_1 + z * p_2,
-            c * p_2 - z * p_1,
+            C * H_1 + S * H_2,
+            C * H_2 - S * H_1,
+            C * p_1 + S * p_2,
+            C * p_2 - S * p_1,
         )
     large, small = np.dot(H_1, H_1), np.dot(H_2, H_2)
     answer = np.empty(n + 3)
@@ -208,17 +218,3 @@ def invert(
     answer[n + 1] = np.hypot(f_1, f_2)
     answer[n + 2] = int(large > 0.0) + int(small > LOST * LOST * large)
     return answer
-
-
-PARTS = (
-    unfold,
-    link_rates,
-    angle_rates,
-    equation_terms,
-    solve_two,
-    accelerate,
-    write_rates,
-    torque_map,
-    divide_within_rank,
-)
-"""What ``forward`` and ``invert`` call; the compiler has to know them."""

@@ -20,6 +20,7 @@ from humanoid_dynamics.papers.snake.chain import (
     SnakeState,
     check_state,
 )
+from humanoid_dynamics.papers.snake.dynamics import unfold
 from humanoid_dynamics.spatial.arrays import Vector, check_vector
 
 
@@ -74,7 +75,7 @@ def solve_side_forces(
     rows, sums = model.rows, model.sums
     c, z = (
         np.concatenate(([first], rest))
-        for first, rest in zip((1.0, 0.0), unfolded.unfold(theta, rows.mirror), strict=True)
+        for first, rest in zip((1.0, 0.0), unfold(model, theta), strict=True)
     )
     w = sums.half_length * u[1]
     V, y = c * u[0] - z * w, z * u[0] + c * w  # speed, and s_i h_i w_i
