@@ -16,6 +16,7 @@ from .errors import UrdfError as UrdfError
 from .filtering import DynamicsFilter as DynamicsFilter
 from .filtering import FilteredClip as FilteredClip
 from .filtering import Teleoperation as Teleoperation
+from .filtering import WalkingFilter as WalkingFilter
 from .filtering import filter_clip as filter_clip
 from .model import ContactSurface as ContactSurface
 from .model import RobotModel as RobotModel

@@ -18,3 +18,6 @@ from .preservation import PreservationMeasures as PreservationMeasures
 from .sensitivity import perturbations as perturbations
 from .settings import Settings as Settings
 from .ticks.tick import TickSettings as TickSettings
+from .walking import WalkFrame as WalkFrame
+from .walking import WalkingFilter as WalkingFilter
+from .walking import WalkStatus as WalkStatus

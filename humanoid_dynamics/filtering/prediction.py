@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 
 import numpy as np
 import pinocchio as pin
@@ -30,6 +31,16 @@ class Prediction:
     def restart(self) -> None:
         """Forget what was asked for."""
         self._asked.clear()
+
+    @property
+    def asked(self) -> tuple[Vector, ...]:
+        """Accelerations asked for in the last ticks, the oldest first."""
+        return tuple(self._asked)
+
+    def restore(self, asked: Iterable[Vector]) -> None:
+        """Go on from what was asked for."""
+        self._asked.clear()
+        self._asked.extend(asked)
 
     def note(self, vdot: Vector) -> None:
         """Note what is asked for until the next tick.

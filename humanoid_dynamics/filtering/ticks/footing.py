@@ -38,6 +38,8 @@ SLIPPED = (
     0.0025,
 )  # m and rad; a sole that is so far from where it was told to stand has slipped
 
+FootingState = tuple[Matrix, Matrix, Indices, Matrix, tuple[Matrix, Matrix] | None]
+
 
 class Footing:
     """The soles that stand, each where it touched down and not where it was meant to.
@@ -117,6 +119,22 @@ class Footing:
         self._times[:] = 0.0
         self._seen = None
         self._times[AGE] = np.inf
+
+    def copy(self) -> FootingState:
+        """Return what lives from tick to tick."""
+        seen = None if self._seen is None else (self._seen[0].copy(), self._seen[1].copy())
+        return (
+            self.place.copy(),
+            self.turn.copy(),
+            self._marks.copy(),
+            self._times.copy(),
+            seen,
+        )
+
+    def restore(self, state: FootingState) -> None:
+        """Go on from what was kept."""
+        self.place[:], self.turn[:], self._marks[:], self._times[:], seen = state
+        self._seen = None if seen is None else (seen[0].copy(), seen[1].copy())
 
     def update(
         self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False
