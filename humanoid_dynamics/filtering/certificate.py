@@ -16,7 +16,6 @@ from humanoid_dynamics.filtering.ticks.judge_kernels import (
     judge_forces,
     judge_limits,
     judge_place,
-    judge_sole,
 )
 from humanoid_dynamics.filtering.ticks.sliding import BEARS, SLIDE
 from humanoid_dynamics.filtering.ticks.step import Step
@@ -25,13 +24,8 @@ from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import (
-    choose_compiler,
-    compile_kernel,
-    compile_where_possible,
-)
+from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
-from humanoid_dynamics.spatial.rotation import skew
 
 FOUND, MEASURED = (
     10,
@@ -121,7 +115,6 @@ class FrameJudge:
         proportions: Proportions,
         *,
         trust_limits: bool = True,
-        compiled: bool | None = None,
     ) -> None:
         """Prepare.
 
@@ -129,34 +122,25 @@ class FrameJudge:
             robot: The robot.
             proportions: Its measures.
             trust_limits: Whether joints have the limits their description says; where not, frames count as inside them.
-            compiled: False for arrays, kernels otherwise.
         """
         self._trust = trust_limits
         self._model, self._data = robot.model, robot.data()
-        self._soles = proportions.soles
-        surfaces = find_soles(robot)
-        self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
-        self._edges = [
-            half_planes(outline) if len(outline) > 2 else None for outline in self._outlines
+        self._soles, surfaces = proportions.soles, find_soles(robot)
+        self._outlines = [np.array(surface.vertices[:, :2]) for surface in surfaces]
+        self._whole = [len(outline) > 2 for outline in self._outlines]
+        planes = [
+            half_planes(outline) if whole else (np.zeros((0, 2)), np.zeros(0))
+            for outline, whole in zip(self._outlines, self._whole, strict=True)
         ]
-        middles = [corners.mean(axis=0) for corners in proportions.corners]
-        self._middles, self._arms = middles, [skew(middle) for middle in middles]
         self._weight = proportions.mass * proportions.gravity
-        known = [edges for edges in self._edges if edges is not None]
-        self._given = np.array(middles), tuple(known), LOADED * self._weight
-        self._kernel = (
-            compile_kernel(judge_forces, (judge_sole,))
-            if len(known) > 1 and choose_compiler(compiled)
-            else None
-        )
-        self._found, self._shares = np.zeros((2, FOUND)), np.zeros(3)
-        self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
+        middles = np.array([corners.mean(axis=0) for corners in proportions.corners])
+        self._given = middles, tuple(planes), LOADED * self._weight
+        self._found, self._shares, self._placed = np.zeros((2, FOUND)), np.zeros(3), np.zeros(2)
         self._rims: dict[tuple[int, int], Vector] = {}
         self._bearing: dict[tuple[int, int], Matrix] = {}  # points of a sole, by what it stands on
-        for foot, outline in enumerate(self._outlines):
-            whole = len(outline) > 2
+        for foot, whole in enumerate(self._whole):
             self._bearing[foot, FLAT] = np.array(
-                proportions.corners[foot].mean(axis=0)[None] if whole else surfaces[foot].vertices
+                middles[foot][None] if whole else surfaces[foot].vertices
             )
             if whole:
                 rims = find_edges(np.array(surfaces[foot].vertices), 0.0)
@@ -165,51 +149,28 @@ class FrameJudge:
                     for kind in (TOE, HEEL)
                 }
                 self._bearing |= {(foot, kind): rims.ends(kind) for kind in (TOE, HEEL)}
-        self._judge_place, self._placed = compile_where_possible(judge_place), np.zeros(2)
-        self._index, self._low, self._high = limited_positions(robot)
-        self._mu = [s.friction for s in surfaces]
-        effort = robot.limits.effort[BASE:]
-        self._per_effort = np.where(
-            np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0
-        )
-        with np.errstate(divide="ignore"):
-            self._per_speed = np.where(
-                robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0
-            )[BASE:]
-
-        self._limits = compile_kernel(judge_limits) if choose_compiler(compiled) else None
+        self._mu = [surface.friction for surface in surfaces]
+        self._index, low, high = limited_positions(robot)
         self._ranges = np.zeros((4, robot.nv - BASE))
-        self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = (
-            self._low,
-            self._high,
+        self._ranges[0, : len(low)], self._ranges[1, : len(high)] = low, high
+        effort, speed = robot.limits.effort[BASE:], robot.limits.velocity[BASE:]
+        limited = np.isfinite(effort) & (effort > 0.0)
+        np.divide(1.0, effort, out=self._ranges[2], where=limited)
+        np.divide(1.0, speed, out=self._ranges[3], where=speed > 0.0)
+        self._judge_forces, self._judge_edge, self._judge_place, self._judge_limits = (
+            compile_kernel(kernel)
+            for kernel in (judge_forces, judge_edge, judge_place, judge_limits)
         )
-        self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
-        if self._limits is not None:
-            self._limits(
-                np.zeros(robot.nq),
-                np.zeros(robot.nv),
-                np.zeros(robot.nv - BASE),
-                self._index,
-                self._ranges,
-                self._shares,
-            )
-        self._measure_place(0, FLAT, None)
-        if (
-            self._kernel is not None
-        ):  # compile, or load what is compiled, before a robot waits for it
-            J, still = (
-                pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL),
-                np.zeros(robot.nv),
-            )
-            self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)
-            self._edge(
-                np.zeros(6),
-                np.zeros(6),
-                self._data.oMf[self._soles[0]].rotation,
-                self._rims[0, TOE],
-                1.0,
-                self._found[0],
-            )
+        self._warm_up(robot)
+
+    def _warm_up(self, robot: RobotModel) -> None:
+        """Compile the kernels, or load them, before a robot waits for them."""
+        nothing, still = np.zeros((2, 6)), np.zeros(robot.nv)
+        step = Step(still, still[BASE:], nothing, (True, True), 0)
+        self.judge(np.array(robot.posture), still, (np.array(robot.posture), still), step)
+        turn = self._data.oMf[self._soles[0]].rotation
+        rim = np.zeros(4)
+        self._judge_edge(nothing[0], nothing[1], turn, rim, 1.0, self._found[0])
 
     def judge(
         self,
@@ -238,7 +199,8 @@ class FrameJudge:
             pin.getFrameJacobian(model, data, self._soles[0], LOCAL),
             pin.getFrameJacobian(model, data, self._soles[1], LOCAL),
         )
-        largest, soles = self._judge_forces(J, after[1], (step.wrenches, step.tau), miss)
+        answer = step.wrenches, step.tau
+        largest = self._judge_forces(J, after[1], answer, self._given, miss, self._found)
         cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
         height, tilt, undeclared = 0.0, 0.0, 0.0
         for foot in (0, 1):
@@ -249,17 +211,16 @@ class FrameJudge:
                 continue
             far, aslant = self._measure_place(foot, step.edges[foot], target)
             height, tilt = max(height, far), max(tilt, aslant)
-            speed, margin, pulled, push = (
-                self._judge_edge(foot, step, J[foot], after[1]) if step.edges[foot] else soles[foot]
-            )
+            speed, margin, pulled, push = self._measure_forces(foot, step, J[foot], after[1])
             slip = max(slip, speed) if push > BEARS * self._weight else slip
             pull = max(pull, -push / self._weight)
             if push > LOADED * self._weight:
                 cop = min(cop, margin)
                 friction = max(friction, pulled / (self._mu[foot] * push))
-        torque, joint, rate = (
-            self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
-        )
+        torque, joint, rate = 0.0, np.inf, 0.0
+        if self._trust:
+            self._judge_limits(*after, step.tau, self._index, self._ranges, self._shares)
+            torque, joint, rate = self._shares.tolist()
         return FrameCertificate(
             largest / self._weight,
             cop,
@@ -287,65 +248,16 @@ class FrameJudge:
             X.translation, X.rotation, self._bearing[foot, kind], np.array(plane), self._placed
         )
         far, aslant = self._placed.tolist()
-        return far, aslant if kind == FLAT and self._edges[foot] is not None else 0.0
+        return far, aslant if kind == FLAT and self._whole[foot] else 0.0
 
-    def _judge_forces(
-        self, J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vector], miss: Vector
-    ) -> tuple[float, list[list[float]]]:
-        """Take torques and pushes off what is missed; return the largest entry left, and what is known of each sole."""
-        if self._kernel is not None:
-            largest = self._kernel(J, v, answer, self._given, miss, self._found)
-            return largest, self._found[:, :MEASURED].tolist()
-        wrenches, tau = answer
-        miss[BASE:] -= tau
-        miss -= wrenches[0] @ J[0] + wrenches[1] @ J[1]
-        soles = [self._judge_sole(foot, J[foot] @ v, wrenches[foot]) for foot in (0, 1)]
-        return float(np.abs(miss).max()), soles
-
-    def _judge_sole(self, foot: int, twist: Vector, w: Vector) -> list[float]:
-        """Return speed along a sole, how far the pressure is inside, tangential and normal force."""
-        moving = twist[:3] - self._arms[foot] @ twist[3:]
-        margin = (
-            self._margin(foot, np.array([-w[4], w[3]]) / w[2])
-            if w[2] > LOADED * self._weight
-            else np.inf
-        )
-        return [
-            float(np.hypot(moving[0], moving[1])),
-            margin,
-            float(np.hypot(w[0], w[1])),
-            float(w[2]),
-        ]
-
-    def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
-        """Return speed of an edge along the ground, how far pressure is inside its ends or off it, tangential and normal force."""
-        turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
-        loaded = LOADED * self._weight
-        self._edge(
-            step.wrenches[foot],
-            np.dot(J, v),
-            turn,
-            self._rims[foot, step.edges[foot]],
-            loaded,
-            self._found[foot],
-        )
-        measured: list[float] = self._found[foot, :MEASURED].tolist()
+    def _measure_forces(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
+        """Return speed along a sole, how far the pressure is inside, tangential and normal force; those of an edge where it stands on one."""
+        found, w, loaded = self._found[foot], step.wrenches[foot], LOADED * self._weight
+        if step.edges[foot]:
+            turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
+            rim = self._rims[foot, step.edges[foot]]
+            self._judge_edge(w, np.dot(J, v), turn, rim, loaded, found)
+        elif not self._whole[foot] and w[2] > loaded:
+            found[1] = margin_inside(self._outlines[foot], np.array([-w[4], w[3]]) / w[2])
+        measured: list[float] = found[:MEASURED].tolist()
         return measured
-
-    def _margin(self, foot: int, p: Vector) -> float:
-        edges = self._edges[foot]
-        if edges is None:
-            return margin_inside(self._outlines[foot], p)
-        return float((edges[1] - edges[0] @ p).min())
-
-    def _judge_limits(self, q: Vector, v: Vector, step: Step) -> tuple[float, float, float]:
-        if self._limits is not None:
-            self._limits(q, v, step.tau, self._index, self._ranges, self._shares)
-            torque, joint, rate = self._shares.tolist()
-            return torque, joint, rate
-        place = q[self._index]
-        return (
-            float(np.max(np.abs(step.tau) * self._per_effort, initial=0.0)),
-            float(np.min(np.minimum(place - self._low, self._high - place), initial=np.inf)),
-            float(np.max(np.abs(v[BASE:]) * self._per_speed, initial=0.0)),
-        )

@@ -96,9 +96,7 @@ class DynamicsFilter:
         tick = replace(tick, edges=self.settings.toe_roll and mode == "balanced")
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
-        self._judge = FrameJudge(
-            robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled
-        )
+        self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful)
         self._bound = (
             mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
         )

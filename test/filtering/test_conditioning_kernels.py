@@ -46,9 +46,9 @@ from humanoid_dynamics.filtering.poses.pose_kernels import (
     ease_joints,
     turn_by,
 )
-from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
+from humanoid_dynamics.filtering.ticks.stance_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.motion.quintic import bump
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
 DT = 0.005
@@ -181,7 +181,7 @@ def test_stretches_are_told_as_they_are():
     here, there, path, other_path = np.array(
         [[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]]
     )
-    compile_where_possible(find_drift)(
+    compile_kernel(find_drift)(
         (places, np.zeros((10, 2)), both),
         0,
         (here, there, path, other_path, 0.7),
@@ -215,7 +215,7 @@ def test_targets_are_filled():
         np.empty((4, 2)),
         np.empty((4, 2)),
     )
-    compile_where_possible(fill_targets)(rates, shift, labels, DT, out)
+    compile_kernel(fill_targets)(rates, shift, labels, DT, out)
     np.testing.assert_allclose(out[0], placed + np.pad(shift, ((0, 0), (0, 7))))
     np.testing.assert_allclose(out[1], 0.5 * (rates[1:] + rates[:-1]))
     np.testing.assert_allclose(out[2], (rates[1:] - rates[:-1]) / DT)
@@ -231,7 +231,7 @@ def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
     rng = np.random.default_rng(4)
     times, knots = (0.95, 1.0, 1.04, 1.1), tuple(rng.normal(size=(4, 7)))
     out, units = (np.empty((401, 7)), np.empty(401)), np.zeros((0, 2), dtype=np.intp)
-    compile_where_possible(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
+    compile_kernel(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
     rows, behind = out
     np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
     np.testing.assert_allclose(
@@ -270,7 +270,7 @@ def test_legs_are_seen_where_they_are():
         np.zeros((3, 2, 3)),
         np.zeros((3, 2)),
     )
-    compile_where_possible(see_legs)(table, joints, points, soles, 0.7, out)
+    compile_kernel(see_legs)(table, joints, points, soles, 0.7, out)
     for k, row in enumerate(poses):
         for foot in (0, 1):
             np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
@@ -295,7 +295,7 @@ def test_rows_move_along_seen_from_above():
     )
     level = np.column_stack((way, np.zeros(5)))
     wanted = np.add(level, (0.0, 0.0, 1.0)), com + level, place + level[:, None]
-    compile_where_possible(move_along)(way, shift, com, place)
+    compile_kernel(move_along)(way, shift, com, place)
     for found, expected in zip((shift, com, place), wanted, strict=True):
         np.testing.assert_allclose(found, expected)
 
@@ -305,7 +305,7 @@ def test_window_is_put_on_its_ground():
     centre, ground = rng.normal(size=(9, 2, 3)), rng.normal(size=9)
     com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
     moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((2, 9, 2)), np.empty((9, 3)))
-    compile_where_possible(put_on_ground)((com, place, centre), ground, DT, (*moved, *out))
+    compile_kernel(put_on_ground)((com, place, centre), ground, DT, (*moved, *out))
     np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(out[0], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
@@ -323,9 +323,7 @@ def test_soles_that_slide_alike_stand_on_what_slides():
     for apart in (0.0, 0.3):  # m/s
         centre[:, 1, 0] += apart * np.arange(5) * DT
         out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((2, 5, 2)), np.empty((5, 3))
-        compile_where_possible(put_on_ground)(
-            (np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out
-        )
+        compile_kernel(put_on_ground)((np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out)
         speeds.append(out[3][2])
     np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
     np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
@@ -384,9 +382,7 @@ def test_goal_is_brought_into_reach_and_goes_no_farther_out():
         at, asked, wanted = rest + 0.2 * rng.normal(size=3), p.copy(), rate.copy()
         start = rest + (at - rest) * min(1.0, 0.15 / np.linalg.norm(at - rest))
         far = np.linalg.norm(p - start)
-        assert compile_where_possible(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (
-            far > 1.0
-        )
+        assert compile_kernel(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (far > 1.0)
         cut += far > 1.0
         np.testing.assert_allclose(p, start + (asked - start) * min(1.0, 1.0 / far), atol=1e-12)
         out = (asked - start) / far
@@ -406,7 +402,7 @@ def test_joints_of_led_frames_are_drawn_less_to_where_they_rest():
         rng.integers(0, 2, size=(3, 9)).astype(float),
     )
     eased = wish.copy()
-    compile_where_possible(ease_joints)(eased, way, shares, joints, (60.0, 0.9))
+    compile_kernel(ease_joints)(eased, way, shares, joints, (60.0, 0.9))
     np.testing.assert_allclose(
         eased, wish - 60.0 * 0.9 * np.minimum(shares @ joints, 1.0) * way, atol=1e-12
     )
@@ -416,7 +412,7 @@ def test_goal_coasts_at_its_velocity():
     rng = np.random.default_rng(10)
     p, R, rate = rng.normal(size=3), rotations(rng, 1)[0], rng.normal(size=6)
     moved = p.copy(), R.copy(), rate.copy()
-    compile_where_possible(coast, (turn_by,))(0.3, 0.4, *moved)
+    compile_kernel(coast, (turn_by,))(0.3, 0.4, *moved)
     np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
     np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
     np.testing.assert_allclose(moved[2], 0.4 * rate)
@@ -425,7 +421,7 @@ def test_goal_coasts_at_its_velocity():
 def test_corners_of_a_level_sole_are_put_where_it_stands():
     rng = np.random.default_rng(21)
     corners, place, out = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((5, 2))
-    compile_where_possible(put_corners)(corners, place, 0.7, out)
+    compile_kernel(put_corners)(corners, place, 0.7, out)
     np.testing.assert_allclose(
         out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12
     )
@@ -440,7 +436,7 @@ def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
         0.1 * rng.normal(size=(4, 3)),
     )
     moved, share = places.copy(), np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
-    compile_where_possible(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
+    compile_kernel(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
     lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
     lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
     assert (lowest < 0.0).any()
@@ -463,7 +459,7 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
         for one in ((com[:, :2], calm), (com[:, 2:], bell), (spin[:, :2], calm))
     ]
     find_path(tuple(smooth), numbers, path)
-    compile_where_possible(follow_path)(com, spin, (calm, bell), numbers, found)
+    compile_kernel(follow_path)(com, spin, (calm, bell), numbers, found)
     for one, other in zip(path, found, strict=True):
         np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
     supports = [Support(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
@@ -477,8 +473,7 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
     moves = smooth_columns(moves, short)
     hold_inside((path[0], path[2]), pendulum, spans, areas, moves)
     assert (
-        compile_where_possible(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out)
-        == trusted
+        compile_kernel(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out) == trusted
     )
     np.testing.assert_allclose(out, moves, atol=1e-12)
     pivots = path[0][:, :2] - path[2][:, :2] / 3.5**2 + pendulum[1:] + out
@@ -491,9 +486,9 @@ def test_path_is_moved_and_lowered_bit_by_bit():
     path, moves = tuple(rng.normal(size=(3, 8, 3))), tuple(rng.normal(size=(3, 8, 2)))
     times, moved = DT * np.arange(9), [each.copy() for each in path]
     lowered = 0.03 + (0.01 - 0.03) * np.exp(-times / 0.4)
-    assert compile_where_possible(move_path)(
-        tuple(moved), moves, (0.01, 0.03, 0.4, DT)
-    ) == pytest.approx(lowered[8])
+    assert compile_kernel(move_path)(tuple(moved), moves, (0.01, 0.03, 0.4, DT)) == pytest.approx(
+        lowered[8]
+    )
     for one, other, way in zip(moved, path, moves, strict=True):
         np.testing.assert_allclose(one[:, :2], other[:, :2] + way)
     np.testing.assert_allclose(moved[0][:, 2], path[0][:, 2] - lowered[:8])

@@ -134,16 +134,13 @@ def test_the_base_counts_the_more_the_more_it_leans():
             assert weigh_lean(error, R, LEAN) == pytest.approx(times)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_base_that_leans_is_brought_back_before_limbs_follow(compiled):
+def test_a_base_that_leans_is_brought_back_before_limbs_follow():
     """A leg that is swung up turns the trunk the other way: near a fall the trunk comes first, but where it is measured."""
-    if compiled:
-        pytest.importorskip("numba", reason="numba is not installed")
     robot = hd.load_robot("g1")
     reached = {}
     for measured in (False, True):
         for lean in (0.05, 0.5):
-            tick = BalancedTick(robot, TickSettings(compiled=compiled))
+            tick = BalancedTick(robot)
             target = standing(robot, tick)
             target.touches = (True, False)
             target.sole_place[1] += (0.0, -0.05, 0.1)

@@ -23,7 +23,7 @@ from humanoid_dynamics.filtering.conditioning.posture_kernels import HIGH, NEAR
 from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.measured import NORMAL
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 UNITS = np.array([(3, 7), (7, 9)], dtype=np.intp)
 
@@ -57,21 +57,21 @@ def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
     q, most = rng.normal(size=12), np.full(12, 0.5)
     most[:7] = np.inf
     sample = q.copy()
-    compile_where_possible(let_in)(sample, -most, most)
+    compile_kernel(let_in)(sample, -most, most)
     np.testing.assert_allclose(sample[3:7], q[3:7] / np.linalg.norm(q[3:7]))
     np.testing.assert_array_equal(sample[7:], np.clip(q[7:], -0.5, 0.5))
     speed, other = rng.uniform(1.0, 5.0, size=12), rng.normal(size=12)
-    longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
+    longest, fast = compile_kernel(count_fast)(q, 6, speed, 0.2)
     assert (longest, fast) == (
         np.abs(q[6:]).max(),
         np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]),
     )
-    assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
+    assert compile_kernel(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_step_is_seen_at_once(compiled):
-    see = compile_where_possible(see_step) if compiled else see_step
+    see = compile_kernel(see_step) if compiled else see_step
     rng = np.random.default_rng(9)
     way, last, speed = rng.normal(size=12), rng.normal(size=12), rng.uniform(1.0, 5.0, size=12)
     rates, joints = last.copy(), np.abs(way)
@@ -90,12 +90,12 @@ def test_sample_is_measured():
     q = np.random.default_rng(12).normal(size=12)
     off = max(abs(np.linalg.norm(q[3:7]) - 1.0), abs(np.linalg.norm(q[7:9]) - 1.0))
     wanted = np.abs(q[:7]).max(), np.abs(q[7:]).max(), off, q[3:7] @ q[3:7]
-    assert compile_where_possible(measure_sample)(q, UNITS) == pytest.approx(wanted)
+    assert compile_kernel(measure_sample)(q, UNITS) == pytest.approx(wanted)
 
 
 def test_way_of_a_base_is_seen_from_above(robot):
     for q, other in zip(postures(robot, 20), postures(robot, 40)[20:], strict=True):
-        way, turn = compile_where_possible(find_way)(q, other)
+        way, turn = compile_kernel(find_way)(q, other)
         assert way == pytest.approx(math.dist(q[:3], other[:3]))
         R = (pin.Quaternion(other[3:7]) * pin.Quaternion(q[3:7]).inverse()).matrix()
         swing = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), R[:, 2]).matrix()
@@ -107,7 +107,7 @@ def test_way_of_a_base_is_seen_from_above(robot):
 def test_number_that_is_none_is_seen_wherever_it_is(bad, place):
     q = np.full(12, 0.5)
     q[place] = bad
-    found = compile_where_possible(measure_sample)(q, UNITS)
+    found = compile_kernel(measure_sample)(q, UNITS)
     assert math.isinf(found[place >= 7])
     assert math.isfinite(found[place < 7])
 

@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.clip_feed import feed_clip
 from humanoid_dynamics.filtering.filter import SUNK
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.step import RUNGS
-from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 from humanoid_dynamics.motion.load import load_clip
 
 
@@ -116,14 +116,11 @@ def test_soles_that_limbs_carry_along_bear_no_load(size):
     assert whirled > 0 or size < 5.0
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_sole_far_from_where_it_stands_is_drawn_back_slowly(compiled):
+def test_a_sole_far_from_where_it_stands_is_drawn_back_slowly():
     """However far it is, it stands, bears load, and does not slide."""
-    if compiled:
-        pytest.importorskip("numba", reason="numba is not installed")
     robot = hd.load_robot("g1")
     tick, judge = (
-        BalancedTick(robot, TickSettings(compiled=compiled)),
+        BalancedTick(robot),
         FrameJudge(robot, measure_proportions(robot)),
     )
     for off in (0.01, 0.04, 0.1):

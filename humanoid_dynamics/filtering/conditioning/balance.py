@@ -12,7 +12,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.centre_kernels import shift_path
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 TAIL = 0.25  # s; what the pivot moves by beyond the window is the mean of this time before its end
 
@@ -49,7 +49,7 @@ class BoundedShift:
         out = np.empty((count, 2)), np.empty((count, 2)), np.empty((count, 2))
         x = np.full(2, np.nan) if self.x is None else np.array(self.x)
         mean = max(1, min(round(TAIL / self._dt), len(d)))
-        compile_where_possible(shift_path)(d, x, (self._w, self._dt, mean), out)
+        compile_kernel(shift_path)(d, x, (self._w, self._dt, mean), out)
         self.x = x
         return out
 

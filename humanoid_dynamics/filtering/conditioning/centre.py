@@ -36,7 +36,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT, HEEL, TOE, find_edges
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
@@ -86,11 +86,11 @@ class CentrePlanner:
         self._pendulum = np.array([p.pendulum, *p.lean])
         kernels = find_highest, follow_path, move_pivots, move_path
         self._highest, self._follow, self._pivots, self._move = (
-            compile_where_possible(each) for each in kernels
+            compile_kernel(each) for each in kernels
         )
         self._compiled, self._put = (
             self._follow is not follow_path,
-            compile_where_possible(put_corners),
+            compile_kernel(put_corners),
         )
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.toe_roll:

@@ -24,7 +24,7 @@ from humanoid_dynamics.motion.contact_detection import (
     ContactThresholds,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 
 PARTS = tuple(part for part in functions_of(label_kernels) if part is not label_feet)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
@@ -51,7 +51,7 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
         The thresholds.
     """
     slower = np.empty(len(centres))
-    count = compile_where_possible(find_slower)(centres, base, dt, MOVING, slower)
+    count = compile_kernel(find_slower)(centres, base, dt, MOVING, slower)
     if count * dt < EVIDENCE:
         return RECORDED_FEET
     last = NINE_OF_TEN * (count - 1)
@@ -91,9 +91,7 @@ def label_window(
     numbers, least = _numbers(limits, dt)
     labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
     later: Labels = np.zeros((0, 2), dtype=bool) if rolls is None else rolls
-    compile_where_possible(label_feet, PARTS)(
-        (heights, speeds), numbers, past, least, later, labels
-    )
+    compile_kernel(label_feet, PARTS)((heights, speeds), numbers, past, least, later, labels)
     return labels
 
 
@@ -127,4 +125,4 @@ def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
         least: Rows of a swing, and of a contact, that are not short.
     """
     for kind in (False, True):
-        compile_where_possible(drop_kind)(labels, before, least[int(kind)], kind, 0)
+        compile_kernel(drop_kind)(labels, before, least[int(kind)], kind, 0)

@@ -11,7 +11,7 @@ from humanoid_dynamics.filtering.conditioning.rejoining import MANY, PACE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 LEAST = (
     20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
@@ -51,7 +51,7 @@ class Doubts:
         """
         self._model, self._legs = robot.model, _find_legs(robot)
         self._speed = np.maximum(speed[self._legs], LEAST)
-        self._see = compile_where_possible(see_step)
+        self._see = compile_kernel(see_step)
         self._many = max(MANY * len(self._legs), 2.0)
         self.restart()
 

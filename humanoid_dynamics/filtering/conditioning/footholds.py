@@ -21,7 +21,7 @@ from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
 SEEN = 0.25  # s of common standing that tell where one foot is from the other
@@ -117,9 +117,7 @@ def _place_print(
     for k, at in enumerate(last):
         known[k, :2], known[k, 2:] = at.place[:2], at.path
     seen = feet.place, feet.heading, feet.path, feet.labels
-    compile_where_possible(find_print, (soften_distance, step_from))(
-        seen, (*rows, foot), known, how, out
-    )
+    compile_kernel(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, how, out)
     if landing is not None and first == landing[0]:
         out[:2] = last[foot].place[:2] + landing[1]
     x, y, heading = out[:3].tolist()
@@ -162,7 +160,7 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
         (first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]
     ]
     out = np.empty((len(feet.labels), 2))
-    compile_where_possible(find_offsets, (fill_line,))(
+    compile_kernel(find_offsets, (fill_line,))(
         feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out
     )
     return out

@@ -25,7 +25,7 @@ from humanoid_dynamics.filtering.conditioning.sight import Sight
 from humanoid_dynamics.filtering.measured import read_number
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BASE = 6
 HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
@@ -82,7 +82,7 @@ class Intake:
         self._rejoining, self.sight = Rejoining(robot, self._speed), Sight(robot, self._speed)
         kernels = let_in, count_fast, add_changes, find_way
         self._let_in, self._count_fast, self._add_changes, self._find_way = (
-            compile_where_possible(each) for each in kernels
+            compile_kernel(each) for each in kernels
         )
         self.restart()
 

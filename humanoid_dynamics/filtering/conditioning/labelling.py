@@ -23,7 +23,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
@@ -51,8 +51,8 @@ class Labeller:
         self.now, self.feet = 0, list[FootState]()
         self._longest, self._find_longest, self._drift = (
             0.0,
-            compile_where_possible(find_longest),
-            compile_where_possible(find_drift),
+            compile_kernel(find_longest),
+            compile_kernel(find_drift),
         )
         self._stride = proportions.stride * (ROLLING_STRIDE if settings.toe_roll else 1.0)
         self._edges = tuple(

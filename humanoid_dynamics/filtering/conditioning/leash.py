@@ -20,7 +20,7 @@ from humanoid_dynamics.filtering.conditioning.origin import carry
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 PACE = (
     0.1,
@@ -62,7 +62,7 @@ class Leash:
         self._limits = np.array(
             [PACE[0] * speed, PACE[1], SLIPS[0] * proportions.height, SLIPS[1], FLIES * speed]
         )
-        self._hold, self._last = compile_where_possible(hold_soles), np.zeros((2, 4))
+        self._hold, self._last = compile_kernel(hold_soles), np.zeros((2, 4))
         self.restart()
 
     def restart(self) -> None:

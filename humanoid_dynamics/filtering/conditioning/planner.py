@@ -40,7 +40,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 
@@ -60,8 +60,8 @@ class Planner:
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
         self._fill, self._move_along = (
-            compile_where_possible(fill_targets),
-            compile_where_possible(move_along),
+            compile_kernel(fill_targets),
+            compile_kernel(move_along),
         )
         self.now = 0
         self._offsets = Rows(2)

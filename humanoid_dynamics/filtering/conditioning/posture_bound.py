@@ -20,7 +20,7 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.upright import Upward
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 STEEPEST = math.radians(55.0)  # lean of the base
 LOWEST = 0.62  # height of the base over the lower sole, of that in the resting posture
@@ -126,7 +126,7 @@ class PostureBound:
             ]
         )
         self._known = np.array([*proportions.up, *proportions.lean, proportions.leg])
-        self._see, self._numbers = compile_where_possible(see_posture), np.empty(13)
+        self._see, self._numbers = compile_kernel(see_posture), np.empty(13)
         self._rest = np.array(robot.posture)
         speed = math.sqrt(proportions.gravity * proportions.height)
         self._fastest = FASTEST[0], math.inf if leaps else FASTEST[1] * speed

@@ -10,7 +10,7 @@ from humanoid_dynamics.filtering.conditioning.intake_kernels import count_fast
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BASE = 6
 BACK = (0.4, 0.5)  # s of the way back, at least and at most
@@ -33,7 +33,7 @@ class Rejoining:
         self._model, self._speed, self._count_fast = (
             robot.model,
             speed,
-            compile_where_possible(count_fast),
+            compile_kernel(count_fast),
         )
         self.restart()
 

@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.upright import uprightness, upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 UPRIGHT = math.cos(
     math.radians(75.0)
@@ -34,7 +34,7 @@ class FaultFinder:
         self._units: Indices = np.array(
             [(block.start, block.stop) for block in unit_blocks(robot)], dtype=np.intp
         ).reshape(-1, 2)
-        self._measure = compile_where_possible(measure_sample)
+        self._measure = compile_kernel(measure_sample)
 
     def find(self, sample: Vector) -> SampleStatus | None:
         """Return why a sample is none, or None where it is one.

@@ -32,7 +32,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -136,7 +136,7 @@ class SolePlanner:
             if not stands:
                 self._fill_swing(window, (foot, state), prints, (first, after), (places, turns))
         soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
-        compile_where_possible(find_rates, ROTATIONS)(
+        compile_kernel(find_rates, ROTATIONS)(
             places, turns, self._dt, soles[2][:, foot], soles[3][:, foot]
         )
 
@@ -167,7 +167,7 @@ class SolePlanner:
         since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
         places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
-        compile_where_possible(move_rows)(
+        compile_kernel(move_rows)(
             states, window.place[index, foot], window.turn[index, foot], places, turns
         )
         length = np.inf if ahead is None else float(row + ahead[0] - swing.start)

@@ -9,7 +9,7 @@ from humanoid_dynamics.filtering.conditioning import outline_kernel
 from humanoid_dynamics.filtering.conditioning.centre_kernels import clamp_points, find_reach
 from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 
 PARTS = tuple(part for part in functions_of(outline_kernel) if part is not outline)
 GRAIN = 1e-6  # m; corners nearer than this are one
@@ -36,7 +36,7 @@ class Support:
         """
         points = np.rint(corners / GRAIN) * GRAIN
         A, b, centre = np.empty((2 * len(points), 2)), np.empty(2 * len(points)), np.empty(2)
-        count = compile_where_possible(outline, PARTS, order_is_free=False)(points, centre, A, b)
+        count = compile_kernel(outline, PARTS, order_is_free=False)(points, centre, A, b)
         self.centre: Vector = centre
         self.A: Matrix = A[:count]
         self.b: Vector = b[:count]
@@ -49,7 +49,7 @@ class Support:
             points: (n, 2) points [m].
         """
         out = np.empty(len(points))
-        compile_where_possible(find_reach)(points, self.centre, self.A, self.b, out)
+        compile_kernel(find_reach)(points, self.centre, self.A, self.b, out)
         return out
 
     def clamp(self, points: Matrix, share: float) -> Matrix:
@@ -63,5 +63,5 @@ class Support:
             (n, 2) points [m].
         """
         out = np.empty((len(points), 2))
-        compile_where_possible(clamp_points)(points, self.centre, self.A, self.b, share, out)
+        compile_kernel(clamp_points)(points, self.centre, self.A, self.b, share, out)
         return out

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.sole_kernels import follow_quintic, lift_rows
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 CLEARANCE = 0.015  # m; least height of a swing
 SETTLING = 0.25  # s; time to take up a change where the touch-down is farther away
@@ -82,7 +82,7 @@ def go_on(state: Matrix, goal: Matrix, duration: float, times: Vector) -> Matrix
         (n, 3, k) states on the way.
     """
     states = np.empty((len(times), 3, state.shape[1]))
-    compile_where_possible(follow_quintic)((state, goal, float(duration)), times, states)
+    compile_kernel(follow_quintic)((state, goal, float(duration)), times, states)
     return states
 
 
@@ -117,4 +117,4 @@ def swing_path(
         times: Share of the time from lift-off to touch-down at the first row, and what each row adds to it.
         corners: (k, 3) corners of the sole in its frame [m].
     """
-    compile_where_possible(lift_rows)(places, turns, float(lift), times, corners)
+    compile_kernel(lift_rows)(places, turns, float(lift), times, corners)

@@ -21,7 +21,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 SAME = 1e-9  # s; instants this near are one
 
@@ -79,7 +79,7 @@ class Track:
         self._placements = Placements(robot.model, self._data)
         self._poses = np.empty((MOST, *self._placements.poses.shape))
         self._see, self._cubic, self._mean = (
-            compile_where_possible(each) for each in (see_legs, sample_cubic, smooth_rows)
+            compile_kernel(each) for each in (see_legs, sample_cubic, smooth_rows)
         )
         self._kernel = flat_kernel(half)
         self.half = len(self._kernel) // 2

@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BESIDE = 2  # rows after the next one that its rates are taken from
 BACK = 0.5  # s before the next row that windows look at
@@ -117,7 +117,7 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
         rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn)
     )
     aloft: Labels = np.zeros(n, dtype=np.bool_)
-    if compile_where_possible(falls_freely)(com, FREE * gravity * dt * dt):
+    if compile_kernel(falls_freely)(com, FREE * gravity * dt * dt):
         aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
     path = smooth_columns(
         track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left
@@ -134,7 +134,7 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
         np.empty((n, 3)),
     )
     on_ground = np.empty((n, 3)), np.empty((n, 2, 3))
-    compile_where_possible(put_on_ground)(
+    compile_kernel(put_on_ground)(
         (com, place, centre), ground, dt, (*on_ground, height, speed, shift)
     )
     return Window(start, row - start, *on_ground, turn, heading, path, height, speed, shift, aloft)

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 
 def flat_kernel(half: int) -> Vector:
@@ -64,7 +64,7 @@ def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Ma
     rows = len(table) if last is None else last
     if len(kernel) < 2 or rows == 0:
         return np.array(table[len(table) - rows :])
-    smooth = compile_where_possible(smooth_table)
+    smooth = compile_kernel(smooth_table)
     if smooth is smooth_table:
         return np.column_stack(
             [smooth_line(column, kernel)[len(table) - rows :] for column in table.T]

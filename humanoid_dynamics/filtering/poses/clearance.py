@@ -19,7 +19,7 @@ from humanoid_dynamics.filtering.poses.clearance_kernels import (
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 
 GAPS = tuple(
     part
@@ -106,15 +106,15 @@ class Clearance:
             np.array([SEEN, BRAKING, HARDEST]),
         )
         self._find, self._write = (
-            compile_where_possible(find_gaps, GAPS),
-            compile_where_possible(write_rows, GAPS),
+            compile_kernel(find_gaps, GAPS),
+            compile_kernel(write_rows, GAPS),
         )
         self._select, self._near = (
-            compile_where_possible(find_near),
+            compile_kernel(find_near),
             np.zeros(len(self.pairs), dtype=np.intp),
         )
         self._kept = np.zeros(len(self.pairs))
-        self._place, self._data = compile_where_possible(place_bodies), data
+        self._place, self._data = compile_kernel(place_bodies), data
         self._seen = self._watch(data)
         resting = self._measure(data)
         self._kept = np.minimum(KEPT, resting - LESS)

@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
 from humanoid_dynamics.filtering.poses.pose_kernels import follow, shorten, turn_by
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BRAKING = 0.6  # share of the acceleration that is planned with when coming to rest
 
@@ -66,9 +66,7 @@ class PoseFollowers:
             most.copy(),
             BRAKING,
         )
-        self._follow = compile_where_possible(
-            follow, (quaternion_of, turn_between, shorten, turn_by)
-        )
+        self._follow = compile_kernel(follow, (quaternion_of, turn_between, shorten, turn_by))
         self.p, self.R = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         self.rate, self.acceleration = np.zeros((count, 6)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))

@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach
 from humanoid_dynamics.filtering.poses.stream import Goal, PoseStream
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 ARRIVED, ARRIVED_TURN = (
     0.04,
@@ -64,7 +64,7 @@ class LedPoses:
         self._frames, self._relative, self._scale, self._turn = tuple(frames), relative, scale, turn
         self.followers = PoseFollowers([pace] * count + list(others))
         total = count + len(others)
-        self.shoulders, self._reach = np.zeros((count, 3)), compile_where_possible(bring_into_reach)
+        self.shoulders, self._reach = np.zeros((count, 3)), compile_kernel(bring_into_reach)
         self.goals, self._turns, self._rates = (
             np.zeros((total, 3)),
             np.tile(np.eye(3), (total, 1, 1)),

@@ -20,7 +20,7 @@ from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.pose_kernels import read_frame, shorten, write_law
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 HARDEST, HARDEST_TURN = 60.0, 300.0  # m/s^2, rad/s^2; no frame is asked for more
@@ -98,8 +98,8 @@ class PointRows:
             np.zeros((count, 6)),
         )
         self.left = np.zeros((count, 2))
-        self._read = compile_where_possible(read_frame)
-        self._write = compile_where_possible(write_law, (quaternion_of, turn_between, shorten))
+        self._read = compile_kernel(read_frame)
+        self._write = compile_kernel(write_law, (quaternion_of, turn_between, shorten))
         self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
 
     def read(self, data: pin.Data, v: Vector) -> None:

@@ -8,92 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.poses.clearance import MOST, Clearance
+from humanoid_dynamics.filtering.poses.clearance import Clearance
 from humanoid_dynamics.filtering.poses.follower import PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.point_rows import PointLaw, PointRows
 from humanoid_dynamics.filtering.poses.pose_kernels import ease_joints
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.program import Choice, ExtraRows
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
-from humanoid_dynamics.filtering.ticks.wishes import Wishes
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
-from humanoid_dynamics.spatial.quadratic import QpWorkspace
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 LEFT_TO_REST = 0.08  # share of their stiffness that joints of a led limb keep, which decides what the goal leaves open
-
-
-class ReachingProgram(ReducedProgram):
-    """The program of the tick with rows for led frames in its objective, and rows for clearance in its limits."""
-
-    def __init__(
-        self,
-        feet: tuple[int, ...],
-        cones: tuple[Matrix, Matrix],
-        effort: Vector,
-        weights: Weights,
-        weight: float,
-        led: tuple[PointRows, Clearance],
-    ) -> None:
-        """Take the memory.
-
-        Args:
-            feet: Soles that stand: none, one or both.
-            cones: Rows of what each sole can carry, cone @ wrench <= 0.
-            effort: (na,) largest torques; infinite where there is no limit.
-            weights: What deviations cost.
-            weight: That of the robot [N].
-            led: Where led frames are, and how near parts of the body are to each other.
-        """
-        super().__init__(feet, cones, effort, weights, weight)
-        self.points, self.clearance = led
-        old = self.qp
-        rows = len(old.lower)
-        self.qp = QpWorkspace(self._n, WRENCH * max(len(feet) - 1, 0), rows + MOST, SIZE)
-        self.qp.A[:rows], self.qp.lower[:rows], self.qp.upper[:rows] = old.A, old.lower, old.upper
-        self._clear = slice(rows, rows + MOST)
-
-    def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
-        """Return the rows of led frames, and those of clearance."""
-        return (
-            self.points.G,
-            self.points.g,
-            self.points.W,
-            self.clearance.rows,
-            self.clearance.lower,
-        )
-
-    def count_extra(self) -> int:
-        """Return how many parts of the body are to keep clear."""
-        return self.clearance.count
-
-    def _fill_objective(
-        self,
-        terms: BodyTerms,
-        wishes: Wishes,
-        base: tuple[Matrix, Vector],
-        wrench: tuple[Matrix, Vector],
-    ) -> None:
-        super()._fill_objective(terms, wishes, base, wrench)
-        T, t = base
-        qp, na, points, clearance = self.qp, self._na, self.points, self.clearance
-        if points.W.any():
-            G = points.G[:, BASE:] + points.G[:, :BASE] @ T
-            WG = points.W[:, None] * G
-            qp.H[:na, :na] += G.T @ WG
-            qp.f[:na] -= (points.g - points.G[:, :BASE] @ t) @ WG
-        lower = qp.lower[self._clear]
-        lower[:] = -np.inf
-        if clearance.count:
-            rows = clearance.rows[: clearance.count]
-            qp.A[self._clear.start : self._clear.start + clearance.count, :na] = (
-                rows[:, BASE:] + rows[:, :BASE] @ T
-            )
-            lower[: clearance.count] = clearance.lower[: clearance.count] - rows[:, :BASE] @ t
 
 
 class ReachingTick(BalancedTick):
@@ -130,25 +59,18 @@ class ReachingTick(BalancedTick):
         """
         self.points = PointRows(robot.model, frames, law)
         self.clearance = Clearance(robot, legs=any(led.kind == "foot" for led in frames))
-        super().__init__(robot, settings, proportions)
+        points, clearance = self.points, self.clearance
+        soft, limits = (points.G, points.g, points.W), (clearance.rows, clearance.lower)
+        extra = ExtraRows(*soft, *limits, lambda: clearance.count)
+        super().__init__(robot, settings, proportions, extra)
         self.goals, self.shares, self.firmness = goals, np.zeros(len(frames)), np.ones(len(frames))
         self._model, self._stiffness = robot.model, settings.gains.joints[0]
         self._pelvis = next((k for k, led in enumerate(frames) if led.kind == "pelvis"), -1)
         self._led_joints = np.zeros((len(frames), robot.nv - BASE))
         for k, led in enumerate(frames):
             self._led_joints[k, led.chain] = 1.0
-        self._ease = compile_where_possible(ease_joints)
+        self._ease = compile_kernel(ease_joints)
         self.gave_way = False
-
-    def _build_program(
-        self,
-        feet: tuple[int, ...],
-        cones: tuple[Matrix, Matrix],
-        effort: Vector,
-        weights: Weights,
-        weight: float,
-    ) -> ReducedProgram:
-        return ReachingProgram(feet, cones, effort, weights, weight, (self.points, self.clearance))
 
     def read(self, q: Vector, v: Vector) -> None:
         """Read where everything is, before the first ``step``.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.filtering.poses.gate import BELIEVED, PoseGate, PoseStreamStatus
 from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 MEMORY = 0.03  # s; how long the smoothing of places and velocities looks back
 QUICKEST, SLOWEST = 0.002, 0.5  # s; times between samples that are reckoned with
@@ -57,7 +57,7 @@ class PoseStream:
 
     def __init__(self) -> None:
         """Prepare; no sample has come."""
-        self.gate, self._coast = PoseGate(), compile_where_possible(coast, (turn_by,))
+        self.gate, self._coast = PoseGate(), compile_kernel(coast, (turn_by,))
         self.share, self.period, self.jumps = 0.0, 0.05, 0
         self._verdict: PoseStreamStatus = PoseStreamStatus.WAITING
         self._believed = -np.inf  # receipt of the newest believed sample

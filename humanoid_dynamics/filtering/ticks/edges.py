@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Soles that stand on their front or rear edge: where those are, and the program that knows that one turns freely."""
+"""Soles that stand on their front or rear edge: where those are, and what turns freely about them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.sole_edges import SoleEdges
-from humanoid_dynamics.filtering.ticks import edge_kernels
 from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT, return_wrench, sit_on_edge
-from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.program import WRENCH, ExtraRows
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import (
     CUSHION,
     HARDEST_LANDING,
@@ -23,12 +22,8 @@ from humanoid_dynamics.filtering.ticks.wishes import (
 )
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
-from humanoid_dynamics.spatial.quadratic import QpWorkspace
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
-PARTS = tuple(
-    part for part in functions_of(edge_kernels) if part not in {sit_on_edge, return_wrench}
-)
 DEPTH = 0.001  # m/m; the sole may dip by this much
 TURN_WEIGHT = 30.0  # s^4/rad^2; of the wished turn about the edge
 
@@ -54,85 +49,12 @@ def build_edge_cone(sole: ContactSurface, half: float, *, closed: bool) -> Matri
     return np.vstack((rows, about, -about)) if closed else rows
 
 
-class TurnRows:
-    """Rows on the accelerations of the robot for a sole that turns about its edge.
+class EdgeSeat:
+    """Turns the terms of soles that stand on an edge into those of that edge, and wrenches back.
 
     Attributes:
-        G: (1, nv) its turn, as it is wished for.
-        g: (1,) what it is wished to be.
-        W: (1,) what a deviation costs.
-        rows: (1, nv) its turn, off the ground.
-        lower: (1,) what that must at least be.
+        turn: Rows for the turn of the second sole about its edge: as it is wished for, and off the ground.
     """
-
-    def __init__(self, nv: int) -> None:
-        """Take the memory.
-
-        Args:
-            nv: Number of velocities.
-        """
-        self.G, self.g, self.W = np.zeros((1, nv)), np.zeros(1), np.full(1, TURN_WEIGHT)
-        self.rows, self.lower = np.zeros((1, nv)), np.zeros(1)
-
-
-class EdgeProgram(ReducedProgram):
-    """The program of the tick where the second sole stands on an edge: no moment acts about it, and the sole turns about it."""
-
-    free = ABOUT
-
-    def __init__(
-        self,
-        feet: tuple[int, ...],
-        cones: tuple[Matrix, Matrix],
-        effort: Vector,
-        weights: Weights,
-        weight: float,
-        turn: TurnRows,
-    ) -> None:
-        """Take the memory.
-
-        Args:
-            feet: Soles that stand, both.
-            cones: Rows of what each sole can carry, cone @ wrench <= 0.
-            effort: (na,) largest torques; infinite where there is no limit.
-            weights: What deviations cost.
-            weight: That of the robot [N].
-            turn: The turn of the second sole.
-        """
-        super().__init__(feet, cones, effort, weights, weight)
-        self._turn, old = turn, self.qp
-        rows = len(old.lower)
-        self.qp = QpWorkspace(self._n, self._equal, rows + 1, SIZE)
-        self.qp.A[:rows], self.qp.lower[:rows], self.qp.upper[:rows] = old.A, old.lower, old.upper
-
-    def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
-        """Return the rows of the turn."""
-        turn = self._turn
-        return turn.G, turn.g, turn.W, turn.rows, turn.lower
-
-    def count_extra(self) -> int:
-        """Return how many of the further limits count."""
-        return 1
-
-    def _fill_objective(
-        self,
-        terms: BodyTerms,
-        wishes: Wishes,
-        base: tuple[Matrix, Vector],
-        wrench: tuple[Matrix, Vector],
-    ) -> None:
-        super()._fill_objective(terms, wishes, base, wrench)
-        (T, t), qp, na, turn = base, self.qp, self._na, self._turn
-        G = turn.G[:, BASE:] + turn.G[:, :BASE] @ T
-        WG = turn.W[:, None] * G
-        qp.H[:na, :na] += G.T @ WG
-        qp.f[:na] -= (turn.g - turn.G[:, :BASE] @ t) @ WG
-        qp.A[-1, :na] = turn.rows[0, BASE:] + turn.rows[0, :BASE] @ T
-        qp.lower[-1] = turn.lower[0] - turn.rows[0, :BASE] @ t
-
-
-class EdgeSeat:
-    """Turns the terms of soles that stand on an edge into those of that edge, and wrenches back."""
 
     def __init__(self, soles: tuple[SoleEdges, SoleEdges], gains: Gains, nv: int) -> None:
         """Take the memory.
@@ -142,13 +64,20 @@ class EdgeSeat:
             gains: How deviations are corrected.
             nv: Number of velocities.
         """
-        self.turn = TurnRows(nv)
+        self.turn = ExtraRows(
+            np.zeros((1, nv)),
+            np.zeros(1),
+            np.full(1, TURN_WEIGHT),
+            np.zeros((1, nv)),
+            np.zeros(1),
+            lambda: 1,
+        )
         self._soles, self._axes = soles, np.zeros((2, 3, 3))
         numbers = (*gains.stance, MEASURED_DAMPING, HARDEST_LANDING, *gains.swing, CUSHION, DEPTH)
         self._fixed = np.array(numbers)
         self._sit, self._return = (
-            compile_where_possible(sit_on_edge, PARTS),
-            compile_where_possible(return_wrench),
+            compile_kernel(sit_on_edge),
+            compile_kernel(return_wrench),
         )
 
     def seat(

@@ -7,8 +7,6 @@ import numpy as np
 
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import find_edges
-from humanoid_dynamics.filtering.ticks import footing_kernels, stance_kernels
-from humanoid_dynamics.filtering.ticks.footing_kernels import turn_level
 from humanoid_dynamics.filtering.ticks.stance_kernels import (
     AGE,
     EDGE,
@@ -16,18 +14,13 @@ from humanoid_dynamics.filtering.ticks.stance_kernels import (
     SETTLES,
     STANDS,
     follow_feet,
+    turn_level,
 )
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
-PARTS = tuple(
-    part
-    for module in (footing_kernels, stance_kernels)
-    for part in functions_of(module)
-    if part is not follow_feet
-)
 STOOD, CALM = (
     0.3,
     0.1,
@@ -63,7 +56,7 @@ class Footing:
         self._marks: Indices = np.zeros((5, 2), dtype=np.intp)
         self._times = np.zeros((2, 2))
         self._seen: tuple[Matrix, Matrix] | None = None
-        self._follow = compile_where_possible(follow_feet, PARTS)
+        self._follow = compile_kernel(follow_feet)
         self.restart()
 
     @property
@@ -175,5 +168,5 @@ def level_turn(R: Matrix, normal: Vector) -> Matrix:
         normal: (3,) normal of the plane.
     """
     out = np.empty((3, 3))
-    compile_where_possible(turn_level)(R, normal, out)
+    compile_kernel(turn_level)(R, normal, out)
     return out

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks.wish_kernels import approach, update_room
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
@@ -27,13 +26,12 @@ class JointRoom:
         upper: (na,) largest.
     """
 
-    def __init__(self, robot: RobotModel, *, keep: bool = True, compiled: bool = False) -> None:
+    def __init__(self, robot: RobotModel, *, keep: bool = True) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
             keep: Whether position and speed are limited at all.
-            compiled: Whether a kernel of numba does the work.
         """
         n = robot.nv - BASE
         self._v: Indices
@@ -57,7 +55,7 @@ class JointRoom:
             self._low,
             self._high,
         )
-        self._kernel = compile_kernel(update_room, (approach,)) if compiled else None
+        self._kernel = compile_kernel(update_room)
         self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
 
     @property
@@ -81,17 +79,7 @@ class JointRoom:
             measured: Whether the state comes from a robot.
         """
         rules = braking, braking if measured else EMERGENCY
-        if self._kernel is not None:
-            self._kernel(q, v, dt, rules, self._limits, self.bounds)
-            return
-        rate, place = v[BASE:], q[self._place]
-        low, high = (-self._speed - rate) / dt, (self._speed - rate) / dt
-        for rule in rules:
-            low = np.maximum(low, -2.0 * rule * rate + rule * rule * (self._lowest - place))
-            high = np.minimum(high, -2.0 * rule * rate + rule * rule * (self._highest - place))
-        np.clip(low, -FASTEST, FASTEST, self.lower)
-        np.clip(high, -FASTEST, FASTEST, self.upper)
-        np.minimum(self.lower, self.upper, out=self.lower)
+        self._kernel(q, v, dt, rules, self._limits, self.bounds)
 
     def open(self) -> None:
         """Let joints accelerate as they like, as far as motors can be trusted to."""
@@ -126,3 +114,50 @@ def _one_freedom(robot: RobotModel) -> tuple[Indices, Indices]:
     ]
     table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]
+
+
+def update_room(
+    q: Vector,
+    v: Vector,
+    dt: float,
+    braking: tuple[float, float],
+    ranges: tuple[Indices, Matrix, float],
+    out: Matrix,
+) -> None:
+    """Write least and largest accelerations of joints.
+
+    Args:
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        dt: Time until the next tick [s].
+        braking: Rate of the approach to a limit, and the hardest: a joint that is faster than by the first brakes by that [1/s].
+        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration.
+        out: (2, na) least and largest accelerations; overwritten.
+    """
+    place, limits, fastest = ranges
+    for i in range(len(place)):
+        rate, at = v[BASE + i], q[place[i]]
+        above, below = limits[1, i] - at, limits[0, i] - at
+        low = max(
+            (-limits[2, i] - rate) / dt,
+            approach(below, rate, braking[0]),
+            approach(below, rate, braking[1]),
+        )
+        high = min(
+            (limits[2, i] - rate) / dt,
+            approach(above, rate, braking[0]),
+            approach(above, rate, braking[1]),
+        )
+        high = min(max(high, -fastest), fastest)
+        out[0, i], out[1, i] = min(min(max(low, -fastest), fastest), high), high
+
+
+def approach(left: float, rate: float, braking: float) -> float:
+    """Return the acceleration with which a coordinate comes to rest on a limit [rad/s^2].
+
+    Args:
+        left: How far the limit is away [rad].
+        rate: Speed [rad/s].
+        braking: Rate of the approach [1/s].
+    """
+    return -2.0 * braking * rate + braking * braking * left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ground does in one frame, as loops that numba compiles; the same as ``FrameJudge`` computes in arrays."""
+"""What the ground does in one frame, as loops that numba compiles; for ``FrameJudge``."""
 
 from __future__ import annotations
 

@@ -158,4 +158,4 @@ def fall(terms: BodyTerms) -> Choice:
         vdot = np.zeros(nv)
     finite: Vector = np.zeros(nv)
     np.copyto(finite, vdot, where=np.isfinite(vdot))
-    return Choice(finite, np.zeros((2, WRENCH)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+    return Choice(finite, np.zeros((2, WRENCH)), np.zeros(nv - BASE), QpStatus.OPTIMAL)

@@ -28,6 +28,10 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, put_four
 
 APART: tuple[str, ...] = (
+    "_begin_always",
+    "_begin_known",
+    "_finish",
+    "_press",
     "find_worst",
     "write_normal",
 )  # of the parts here, those that are not copied to where they are called

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tick's program, as loops that numba compiles: the same as ``ReducedProgram`` writes in arrays, in units where its cost is plain.
+"""The tick's program, as loops that numba compiles: in units where its cost is plain.
 
 The unknowns x are joint accelerations and the wrench under a second sole; y = (x - wish) / root, where root is one over the square root
 of what they cost.  Rows of the wrench under a first sole come before those under a second one.
@@ -19,6 +19,25 @@ from humanoid_dynamics.filtering.ticks.nearest_kernels import (
     recall_rows,
     remember_rows,
 )
+from humanoid_dynamics.filtering.ticks.reduction_kernels import (
+    BASE,
+    FIRST,
+    FREE,
+    NAN,
+    SECOND,
+    WRENCH,
+    Given,
+    Reduced,
+    State,
+    Wish,
+    add_products,
+    fly,
+    move_base,
+    reduce_rows,
+    set_row,
+    write_torques,
+    write_wrench,
+)
 from humanoid_dynamics.resolution.small import (
     dot_row,
     dot_rows,
@@ -26,7 +45,7 @@ from humanoid_dynamics.resolution.small import (
     solve_transposed,
     solve_upper,
 )
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.fours import (
     FOUR,
     add_four,
@@ -37,27 +56,22 @@ from humanoid_dynamics.spatial.fours import (
 )
 from humanoid_dynamics.spatial.fours import add_products as multiply_four
 
-BASE = WRENCH = 6
 CORNERS = 4
-NAN = float("nan")
 SHARE = 1e-6  # of a torque limit, that programs keep inside it
 OVER = 0.2  # of the largest load of a sole, that rounding may add: what settles still bears less than counts as load
 COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(
     10
 )  # places in the weights
-FIRST, SECOND, FREE = range(
-    3
-)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
-APART: tuple[
-    str, ...
-] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = (
+    "_scale_row",
+    "_write_limits",
+    "_write_wishes",
+    "can_be",
+    "read_answer",
+)  # of the parts of kernels here, those that are not copied to where they are called
 
-State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
-Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector, Vector]
 Extra = tuple[Matrix, Vector, Vector, Matrix, Vector, int]
-Given = tuple[Indices, Vector, Matrix, Matrix, Vector, Vector]
-Reduced = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector]
 
 
 def solve_program(
@@ -69,7 +83,7 @@ def solve_program(
     memory: tuple[Reduced, Always, Limits, Work],
     out: Vector,
 ) -> int:
-    """Write and solve the program of a tick whose first sole stands.
+    """Write and solve the program of a tick.
 
     Args:
         state: M, h, J, drift, to_base, J_com and com_drift of the robot.
@@ -87,9 +101,13 @@ def solve_program(
     reduced, always, limits, work = memory
     plan = given[0]
     n, na = reduced[1].shape[1], reduced[0].shape[1]
-    _move_base(state, wish, plan[FIRST], reduced)
-    _write_torques(state, reduced, limits[0])
-    _write_wrench(state, given, reduced, limits[0])
+    if plan[FIRST] >= 0:
+        move_base(state, wish, plan[FIRST], reduced)
+    else:
+        fly(state, reduced)
+    write_torques(state, reduced, limits[0])
+    if plan[FIRST] >= 0:
+        write_wrench(state, given, reduced, limits[0])
     _write_scale(wish, given, reduced)
     soft = _write_wishes(state, wish, given, extra, reduced, always)
     _write_limits(wish, given, extra, reduced, limits)
@@ -99,127 +117,8 @@ def solve_program(
     recall_rows(work)
     ended = find_nearest(always, soft, limits, bounds, y[:n], work)
     remember_rows(work)
-    _read(given, reduced, limits, out)
-    return LOST if ended == FOUND and not _can_be(given, wish[7], na, out) else ended
-
-
-def set_row(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
-    """Write the first entries of row k of B to row i of A, and zeros behind them."""
-    for j in range(size):
-        A[i, j] = B[k, j]
-    for j in range(size, A.shape[1]):
-        A[i, j] = 0.0
-
-
-def set_joints(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
-    """Write what belongs to joints in row k of B to row i of A, and zeros behind it."""
-    for j in range(size):
-        A[i, j] = B[k, BASE + j]
-    for j in range(size, A.shape[1]):
-        A[i, j] = 0.0
-
-
-def add_products(out: Matrix, i: int, F: Matrix, k: int, A: Matrix, size: int) -> None:
-    """Add F[k, 0] A[0] + ... + F[k, 5] A[5] to row i."""
-    a, b, c, d, e, f = F[k, 0], F[k, 1], F[k, 2], F[k, 3], F[k, 4], F[k, 5]
-    whole = size - size % FOUR
-    for j in range(0, whole, FOUR):
-        sums = add_four(
-            add_four(add_four(four_in(out, i, j), a, four_in(A, 0, j)), b, four_in(A, 1, j)),
-            c,
-            four_in(A, 2, j),
-        )
-        put_four_in(
-            out,
-            i,
-            j,
-            add_four(
-                add_four(add_four(sums, d, four_in(A, 3, j)), e, four_in(A, 4, j)),
-                f,
-                four_in(A, 5, j),
-            ),
-        )
-    for j in range(whole, size):
-        out[i, j] += (
-            a * A[0, j] + b * A[1, j] + c * A[2, j] + d * A[3, j] + e * A[4, j] + f * A[5, j]
-        )
-
-
-def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
-    """T = -B J, t = B (wish - drift): the base accelerates by T va + t."""
-    J, drift, B = state[2][first], state[3][first], state[4][first]
-    T, t, minus, soles = reduced[0][:BASE], reduced[2][0], reduced[4], wish[3]
-    na, joints = T.shape[1], J[:, BASE:]
-    for i in range(BASE):
-        t[i] = 0.0
-        for k in range(WRENCH):
-            t[i] += B[i, k] * (soles[first, k] - drift[k])
-            minus[i, k] = -B[i, k]
-        for j in range(na):
-            T[i, j] = 0.0
-        add_products(T, i, minus, i, joints, na)
-
-
-def _write_torques(state: State, reduced: Reduced, A: Matrix) -> None:
-    """P va + p is the force the base needs; torques are those of a robot that is bolted to the ground at the sole."""
-    M, h = state[0], state[1]
-    T, P, t, p, rest, turned = (
-        reduced[0][:BASE],
-        reduced[0][BASE:],
-        reduced[2][0],
-        reduced[2][1],
-        reduced[3][5],
-        reduced[5],
-    )
-    na = T.shape[1]
-    for i in range(BASE):
-        p[i] = h[i] + dot_row(M, i, t, BASE)
-        set_joints(P, i, M, i, na)
-        add_products(P, i, M, i, T, na)
-        for j in range(na):
-            turned[j, i] = T[i, j]
-    for i in range(na):
-        rest[i] = h[BASE + i] + dot_row(M, BASE + i, t, BASE) + dot_row(turned, i, p, BASE)
-        set_joints(A, i, M, BASE + i, na)
-        add_products(A, i, M, BASE + i, T, na)
-        add_products(A, i, turned, i, P, na)
-
-
-def _write_wrench(state: State, given: Given, reduced: Reduced, A: Matrix) -> None:
-    """S x + s is the wrench under the first sole, S = B' P behind the joints; what a second one does to it and to the torques."""
-    plan, units = given[0], given[4]
-    B, P, p, S, s, second = (
-        state[4][plan[FIRST]],
-        reduced[0][BASE:],
-        reduced[2][1],
-        reduced[1],
-        reduced[2][2],
-        plan[SECOND],
-    )
-    na, turned = P.shape[1], reduced[4]
-    for i in range(WRENCH):
-        for k in range(BASE):
-            turned[i, k] = B[k, i]
-        s[i] = dot_row(turned, i, p, BASE)
-        for j in range(S.shape[1]):
-            S[i, j] = 0.0
-        add_products(S, i, turned, i, P, na)
-    if second >= 0:
-        _write_second(state[2][second], units, reduced, A)
-
-
-def _write_second(J: Matrix, units: Vector, reduced: Reduced, A: Matrix) -> None:
-    """Write what the wrench under a second sole does to that under the first and to the torques; the transposed B is in the memory."""
-    S, T, turned, rows = reduced[1], reduced[0][:BASE], reduced[4], reduced[4][WRENCH : 2 * WRENCH]
-    na = T.shape[1]
-    for i in range(WRENCH):
-        for j in range(WRENCH):
-            S[i, na + j] = -dot_rows(turned, i, J, j, BASE) * units[WRENCH + j]
-    for i in range(WRENCH):
-        set_joints(rows, i, J, i, na)
-        add_products(rows, i, J, i, T, na)
-        for j in range(na):
-            A[j, na + i] = -rows[i, j] * units[WRENCH + i]
+    read_answer(given, reduced, limits, out)
+    return LOST if ended == FOUND and not can_be(given, wish[7], na, out) else ended
 
 
 def _write_scale(wish: Wish, given: Given, reduced: Reduced) -> None:
@@ -276,7 +175,7 @@ def _write_wishes(
     """Write rows that are to be met as well as they can, and equations behind them; return how many are soft."""
     plan, weights, N, b = given[0], given[5], always[0], always[1]
     T, t, weigh, second = reduced[0][:BASE], reduced[2][0], reduced[6], plan[SECOND]
-    _reduce(state[5], T, t, 3, N, b, 0)
+    reduce_rows(state[5], T, t, 3, N, b, 0)
     for i in range(3):
         b[i] += wish[0][i] - state[6][i]
         set_row(N, 3 + i, T, 3 + i, T.shape[1])
@@ -285,18 +184,21 @@ def _write_wishes(
             math.sqrt(weights[COM if i < 2 else HEIGHT]),
             math.sqrt(weights[TURN] * wish[8][0]),
         )
+    soft, more = BASE, extra[1]
     if second >= 0:
         _write_share(state, given, reduced, N, b)
-    else:
-        _write_swing(state, wish, given, reduced, N, b)
-    soft, more = 2 * BASE, extra[1]
-    _reduce(extra[0], T, t, len(more), N, b, soft)
+        soft += WRENCH
+    for foot in range(2):
+        if plan[FIRST] != foot and second != foot:
+            _write_swing(foot, soft - BASE, state, wish, given, reduced, N, b)
+            soft += WRENCH
+    reduce_rows(extra[0], T, t, len(more), N, b, soft)
     for k in range(len(more)):
         b[soft + k] += more[k]
         weigh[soft + k] = math.sqrt(extra[2][k])
     soft += len(more)
     if second >= 0:
-        _reduce(state[2][second], T, t, WRENCH, N, b, soft)
+        reduce_rows(state[2][second], T, t, WRENCH, N, b, soft)
         for i in range(WRENCH):
             b[soft + i] += wish[3][second, i] - state[3][second, i]
             weigh[soft + i] = 0.0 if i == plan[FREE] else 1.0  # a row of zeros is left out
@@ -314,27 +216,26 @@ def _write_share(state: State, given: Given, reduced: Reduced, N: Matrix, b: Vec
 
 
 def _write_swing(
-    state: State, wish: Wish, given: Given, reduced: Reduced, N: Matrix, b: Vector
+    foot: int,
+    place: int,
+    state: State,
+    wish: Wish,
+    given: Given,
+    reduced: Reduced,
+    N: Matrix,
+    b: Vector,
 ) -> None:
-    """Write the wish for the sole that swings, and keep how it moves."""
-    foot, weights, weigh, moved = 1 - given[0][FIRST], given[5], reduced[6], reduced[2]
+    """Write the wish for a sole that swings, and keep how it moves from a place in the memory on."""
+    row, weights, weigh, moved = BASE + place, given[5], reduced[6], reduced[2][4 + place // WRENCH]
     near = weights[SWING] * (
         1.0 + (weights[LANDING] - 1.0) * max(0.0, 1.0 - wish[6][foot] / weights[NEAR])
     )
-    _reduce(state[2][foot], reduced[0][:BASE], reduced[2][0], WRENCH, N, b, BASE)
+    reduce_rows(state[2][foot], reduced[0][:BASE], reduced[2][0], WRENCH, N, b, row)
     for i in range(WRENCH):
-        moved[4, i] = state[3][foot, i] - b[BASE + i]
-        b[BASE + i] = wish[3][foot, i] - moved[4, i]
-        set_row(reduced[4], i, N, BASE + i, reduced[0].shape[1])
-        weigh[BASE + i] = math.sqrt(near * (weights[SWING_TURN] if i > 2 else 1.0))
-
-
-def _reduce(J: Matrix, T: Matrix, t: Vector, count: int, N: Matrix, b: Vector, row: int) -> None:
-    """Write rows on the accelerations of the robot as rows on the unknowns, and take off what the base does to them."""
-    for k in range(count):
-        set_joints(N, row + k, J, k, T.shape[1])
-        add_products(N, row + k, J, k, T, T.shape[1])
-        b[row + k] = -dot_row(J, k, t, BASE)
+        moved[i] = state[3][foot, i] - b[row + i]
+        b[row + i] = wish[3][foot, i] - moved[i]
+        set_row(reduced[4], place + i, N, row + i, reduced[0].shape[1])
+        weigh[row + i] = math.sqrt(near * (weights[SWING_TURN] if i > 2 else 1.0))
 
 
 def _weigh_rows(N: Matrix, b: Vector, vectors: Matrix, weigh: Vector) -> None:
@@ -366,10 +267,11 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
     for i in range(na):
         lower[i], upper[i] = -effort[i] - rest[i], effort[i] - rest[i]
     hair = given[5][HAIR]
-    row = _write_cone(given[2], S, s, hair, limits, row)
-    set_row(A, row, S, 2, A.shape[1])
-    lower[row], upper[row] = -math.inf, wish[7][plan[FIRST]] - s[2]
-    row += 1
+    if plan[FIRST] >= 0:
+        row = _write_cone(given[2], S, s, hair, limits, row)
+        set_row(A, row, S, 2, A.shape[1])
+        lower[row], upper[row] = -math.inf, wish[7][plan[FIRST]] - s[2]
+        row += 1
     if plan[SECOND] >= 0:
         for k in range(len(given[3])):
             set_row(A, row, S, 0, 0)
@@ -381,9 +283,12 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
         A[row, na + 2] = units[WRENCH + 2]
         lower[row], upper[row] = -math.inf, wish[7][plan[SECOND]]
         row += 1
-    else:
-        row = _stay_above(wish, given, reduced, limits, row)
-    _reduce(extra[3], reduced[0][:BASE], reduced[2][0], extra[5], A, lower, row)
+    place = 0
+    for foot in range(2):
+        if plan[FIRST] != foot and plan[SECOND] != foot:
+            row = _stay_above(foot, place, wish, reduced, limits, row)
+            place += WRENCH
+    reduce_rows(extra[3], reduced[0][:BASE], reduced[2][0], extra[5], A, lower, row)
     for k in range(len(extra[4])):
         lower[row + k] = lower[row + k] + extra[4][k] if k < extra[5] else -math.inf
         upper[row + k] = math.inf
@@ -402,15 +307,16 @@ def _write_cone(cone: Matrix, S: Matrix, s: Vector, hair: float, limits: Limits,
     return row
 
 
-def _stay_above(wish: Wish, given: Given, reduced: Reduced, limits: Limits, row: int) -> int:
-    """Write that the corners of the sole that swings stay above the ground; its motion is in the memory."""
-    foot, G, A = 1 - given[0][FIRST], reduced[4], limits[0]
-    up = wish[4][foot]
+def _stay_above(
+    foot: int, place: int, wish: Wish, reduced: Reduced, limits: Limits, row: int
+) -> int:
+    """Write that the corners of a sole that swings stay above the ground; its motion is in the memory, from a place on."""
+    G, A, up = reduced[4][place : place + WRENCH], limits[0], wish[4][foot]
     for c in range(CORNERS):
         set_row(A, row, G, 0, 0)
         add_products(A, row, up, c, G, reduced[0].shape[1])
-        limits[1][row] = wish[5][foot, c] - dot_rows(up, c, reduced[2], 4, WRENCH)
-        limits[2][row] = math.inf
+        moved = dot_rows(up, c, reduced[2], 4 + place // WRENCH, WRENCH)
+        limits[1][row], limits[2][row] = wish[5][foot, c] - moved, math.inf
         row += 1
     return row
 
@@ -431,27 +337,36 @@ def _scale_limits(limits: Limits, vectors: Matrix, torques: int) -> None:
                 size[k] = math.sqrt(square)
 
 
-def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
+def read_answer(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
     """Write what belongs to the solution."""
     plan, units = given[0], given[4]
     T, t, S, s = reduced[0][:BASE], reduced[2][0], reduced[1], reduced[2][2]
-    A, root, x, y, rest = limits[0], reduced[3][0], reduced[3][1], reduced[3][4], reduced[3][5]
+    A, root, w, y, rest, x = (
+        limits[0],
+        reduced[3][0],
+        reduced[3][1],
+        reduced[3][4],
+        reduced[3][5],
+        reduced[3][6],
+    )
     na, n = T.shape[1], S.shape[1]
     for i in range(n):
-        x[i] += root[i] * y[i]
+        x[i] = w[i] + root[i] * y[i]
     wrench = BASE + na
+    for i in range(2 * WRENCH):
+        out[wrench + i] = 0.0
     for i in range(BASE):
         out[i] = t[i] + dot_row(T, i, x, na)
-        out[wrench + WRENCH * plan[FIRST] + i] = s[i] + dot_row(S, i, x, n)
-        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = (
-            units[WRENCH + i] * x[na + i] if plan[SECOND] >= 0 else 0.0
-        )
+        if plan[FIRST] >= 0:
+            out[wrench + WRENCH * plan[FIRST] + i] = s[i] + dot_row(S, i, x, n)
+        if plan[SECOND] >= 0:
+            out[wrench + WRENCH * plan[SECOND] + i] = units[WRENCH + i] * x[na + i]
     for i in range(na):
         out[BASE + i] = x[i]
         out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)
 
 
-def _can_be(given: Given, load: Vector, na: int, out: Vector) -> bool:
+def can_be(given: Given, load: Vector, na: int, out: Vector) -> bool:
     """Return whether the soles can carry what was written, and may, and motors turn so."""
     plan, effort, cones, wrench = given[0], given[1], (given[2], given[3]), out[BASE + na :]
     for k in range(na):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import inner_rectangle
 from humanoid_dynamics.filtering.sole_edges import find_edges
-from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
-from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build_edge_cone
+from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT
+from humanoid_dynamics.filtering.ticks.edges import EdgeSeat, build_edge_cone
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.program import Choice, ExtraRows, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.sliding import Sliding
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
@@ -36,7 +35,6 @@ ROLLING: tuple[tuple[int, ...], ...] = (
 
 Feet = tuple[int, ...]
 Cones = tuple[Matrix, Matrix]
-Build = Callable[[Feet, Cones, Vector, Weights, float], ReducedProgram]
 Seen = tuple[BodyTerms, Wishes, JointRoom]
 
 
@@ -53,9 +51,7 @@ class Programs:
         limits: tuple[Cones, Vector],
         weighed: tuple[Weights, float],
         sliding: Sliding,
-        build: Build,
-        *,
-        compiled: bool,
+        extra: ExtraRows | None,
     ) -> None:
         """Make those for soles that stand flat.
 
@@ -63,31 +59,18 @@ class Programs:
             limits: Rows of what each sole can carry, and (na,) largest torques.
             weighed: What deviations cost, and the weight of the robot [N].
             sliding: How fast soles slide.
-            build: What makes the program of the first rung in arrays.
-            compiled: Whether kernels do the work there.
+            extra: Further rows of the first rung.
         """
-        self._limits, self._weighed, self._sliding, self._compiled = (
-            limits,
-            weighed,
-            sliding,
-            compiled,
-        )
+        self._limits, self._weighed, self._sliding = limits, weighed, sliding
         firm = replace(weighed[0], height=weighed[0].com)
-        self._firsts = {
-            feet: self._compile(build(feet, *limits, *weighed), limits, weighed[0]) for feet in FLAT
-        }
-        self._leaping = self._compile(build(BOTH, *limits, firm, weighed[1]), limits, firm)
+        self._firsts = {feet: ReducedProgram(feet, *limits, *weighed, extra=extra) for feet in FLAT}
+        self._leaping = ReducedProgram(BOTH, *limits, firm, weighed[1], extra=extra)
         self._feet: Feet = ()  # soles of the last one
         self.soft = {feet: SoftProgram(feet, *limits, *weighed, sliding=sliding) for feet in FLAT}
         self.softest = {
             feet: SoftProgram(feet, *limits, *weighed, sliding=sliding, keep_room=False)
             for feet in FLAT
         }
-
-    def _compile(
-        self, plain: ReducedProgram, limits: tuple[Cones, Vector], weights: Weights
-    ) -> ReducedProgram | CompiledProgram:
-        return CompiledProgram(plain, *limits, weights) if self._compiled and plain.feet else plain
 
     def add_edges(
         self, robot: RobotModel, inside: float, gains: Gains, *, unilateral: bool
@@ -121,12 +104,14 @@ class Programs:
                         surfaces[foot], min(soles[foot].halves), closed=k == 0
                     )
             limits = (carried[0], carried[1]), effort
-            plain = (
-                EdgeProgram(feet, *limits, *weighed, seat.turn)
-                if len(feet) > 1
-                else ReducedProgram(feet, *limits, *weighed)
+            two = len(feet) > 1
+            self._firsts[stance] = ReducedProgram(
+                feet,
+                *limits,
+                *weighed,
+                extra=seat.turn if two else None,
+                free=ABOUT if two else -1,
             )
-            self._firsts[stance] = self._compile(plain, limits, weighed[0])
             self.soft[stance] = SoftProgram(
                 feet, *limits, *weighed, sliding=self._sliding, turning=turning
             )
@@ -149,7 +134,7 @@ class Programs:
         if leaps and feet == BOTH:
             return self._leaping.solve(*seen)
         program, before = self._firsts[feet], self._feet
-        if feet != before and isinstance(program, CompiledProgram):
+        if feet != before and feet:
             self._feet = feet
             program.begin(before)
         return program.solve(*seen)

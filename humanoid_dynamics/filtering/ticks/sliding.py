@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.filtering.ticks.sliding_kernels import spare_sliding
 from humanoid_dynamics.filtering.ticks.stance_kernels import SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
-from humanoid_dynamics.spatial.arrays import Matrix
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.rotation import skew
 
 BEARS = 0.01  # of the weight: a sole that bears more must not slide
@@ -37,7 +38,7 @@ class Sliding:
         """
         self.least = SLIDING_LOAD * weight
         self._slides: NDArray[np.bool_] = np.zeros(2, dtype=np.bool_)
-        self._spare = compile_where_possible(spare_sliding)
+        self._spare = compile_kernel(spare_sliding)
         self._along: Matrix = np.zeros((2, 2, 6))
         for foot in (0, 1):
             self._along[foot, :, :2] = np.eye(2)
@@ -77,3 +78,32 @@ class Sliding:
             self._slides,
         )
         return self._slides
+
+
+def spare_sliding(
+    along: Matrix,
+    motion: tuple[Matrix, Matrix, Matrix],
+    dt: float,
+    limits: tuple[float, float],
+    load: Vector,
+    slides: NDArray[np.bool_],
+) -> None:
+    """Let soles bear next to nothing that are fast along the ground once they were moved as wished, seen from where they are.
+
+    Args:
+        along: (2, 2, 6) what turns the velocity of each sole into that of its middle, along it.
+        motion: (2, 6) velocities of the soles, accelerations to wish for, accelerations where no coordinate accelerates.
+        dt: Time until the next tick [s].
+        limits: Speed up to which a sole does not slide [m/s], and what one may bear that does [N].
+        load: (2,) largest push on each sole [N]; changed.
+        slides: (2,) which soles slide, or may bear less already; overwritten.
+    """
+    twist, wish, drift = motion
+    for foot in range(2):
+        x, y = 0.0, 0.0
+        for i in range(6):
+            after = twist[foot, i] + dt * (wish[foot, i] - drift[foot, i])
+            x, y = x + along[foot, 0, i] * after, y + along[foot, 1, i] * after
+        slides[foot] = math.hypot(x, y) > limits[0] or load[foot] < limits[1]
+        if slides[foot]:
+            load[foot] = min(load[foot], limits[1])

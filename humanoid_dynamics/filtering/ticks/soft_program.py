@@ -133,7 +133,7 @@ class SoftProgram:
             M[:BASE, :BASE], M[:BASE] @ vdot + h[:BASE] - J[:, :BASE].T @ pushes
         )
         tau = M[BASE:] @ vdot + h[BASE:] - J[:, BASE:].T @ pushes
-        return Choice(vdot, wrenches, tau, solution.status, solution.iterations)
+        return Choice(vdot, wrenches, tau, solution.status)
 
     def _fill_objective(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
         weights, nv, qp = self._weights, self._nv, self.qp

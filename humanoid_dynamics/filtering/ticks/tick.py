@@ -13,7 +13,7 @@ from humanoid_dynamics.filtering.ticks.edges import EdgeSeat
 from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.ladder import Ladder
-from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.program import Choice, ExtraRows, Weights
 from humanoid_dynamics.filtering.ticks.programs import (
     Programs,
     build_cones,
@@ -28,7 +28,6 @@ from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Gains, Wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler
 
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
 LEAPING = 0.75  # share of the stiffness that holds standing soles before a leap: its legs are there to push
@@ -45,7 +44,6 @@ class TickSettings:
         torque_limits: Whether torque limits are kept.
         inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
-        compiled: False for arrays, kernels otherwise.
         edges: Whether soles may stand on their front or rear edge.
     """
 
@@ -55,7 +53,6 @@ class TickSettings:
     torque_limits: bool = True
     inside: float = 0.001
     unilateral: bool = True
-    compiled: bool | None = None
     edges: bool = False
 
 
@@ -72,6 +69,7 @@ class BalancedTick:
         robot: RobotModel,
         settings: TickSettings | None = None,
         proportions: Proportions | None = None,
+        extra: ExtraRows | None = None,
     ) -> None:
         """Prepare.
 
@@ -79,18 +77,16 @@ class BalancedTick:
             robot: A robot with a free base and two soles.
             settings: How it decides.
             proportions: Measures of the robot; taken from it where None.
+            extra: Further rows of the program.
         """
         settings = settings or TickSettings()
         proportions = proportions or measure_proportions(robot)
         self._settings = settings
         self.footing, self._stop = Footing(proportions), 1.0 / settings.gains.stance[1]
         self._weight = proportions.mass * proportions.gravity
-        compiled = choose_compiler(settings.compiled)
-        self.terms = BodyTerms(robot, proportions, compiled=compiled)
-        self._wishes = Wishes(
-            robot, settings.gains, find_rectangles(robot, settings.inside), compiled=compiled
-        )
-        self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
+        self.terms = BodyTerms(robot, proportions)
+        self._wishes = Wishes(robot, settings.gains, find_rectangles(robot, settings.inside))
+        self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = read_efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = (
             build_cones(robot, settings.inside)
@@ -102,8 +98,7 @@ class BalancedTick:
             (cones, effort),
             (settings.weights, self._weight),
             sliding,
-            self._build_program,
-            compiled=compiled,
+            extra,
         )
         self._edges: EdgeSeat | None = None
         if settings.edges:
@@ -113,8 +108,7 @@ class BalancedTick:
         self._ladder = Ladder(programs, self.terms, self._wishes, self._room, sliding)
         self._leaps = False
         self._prepared: tuple[Vector, Vector] | None = None  # state whose terms are known
-        if compiled:
-            self._warm_up(robot, programs, sliding)
+        self._warm_up(robot, programs, sliding)
 
     def _seat(self, target: Target, pull: float) -> tuple[tuple[int, ...], tuple[int, int]]:
         """Return the soles that stand, flat ones first, and what they stand on; terms of those on an edge become those of the edge."""
@@ -128,17 +122,6 @@ class BalancedTick:
                 self._edges.seat(foot, edges[foot], target, self.terms, self._wishes, flat, pull)
         stance = sorted(foot + 2 if edges[foot] else foot for foot in standing)
         return tuple(stance), (edges[0] if 0 in standing else 0, edges[1] if 1 in standing else 0)
-
-    def _build_program(
-        self,
-        feet: tuple[int, ...],
-        cones: tuple[Matrix, Matrix],
-        effort: Vector,
-        weights: Weights,
-        weight: float,
-    ) -> ReducedProgram:
-        """Return the program for a set of standing soles, in arrays."""
-        return ReducedProgram(feet, cones, effort, weights, weight)
 
     def _warm_up(self, robot: RobotModel, programs: Programs, sliding: Sliding) -> None:
         """Compile, or load what is compiled, before a robot waits for it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wishes of the tick and the room of joints, as loops that numba compiles; the same as ``Wishes`` and ``JointRoom`` write in arrays."""
+"""Task accelerations of the tick: tracking laws of centre of mass, base, joints and soles, as loops that numba compiles."""
 
 from __future__ import annotations
 
@@ -209,50 +209,3 @@ def _stay_above(
         )
         lowest = min(lowest, height)
     out[6][foot] = max(lowest, 0.0)
-
-
-def update_room(
-    q: Vector,
-    v: Vector,
-    dt: float,
-    braking: tuple[float, float],
-    ranges: tuple[Indices, Matrix, float],
-    out: Matrix,
-) -> None:
-    """Write least and largest accelerations of joints.
-
-    Args:
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        dt: Time until the next tick [s].
-        braking: Rate of the approach to a limit, and the hardest: a joint that is faster than by the first brakes by that [1/s].
-        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration.
-        out: (2, na) least and largest accelerations; overwritten.
-    """
-    place, limits, fastest = ranges
-    for i in range(len(place)):
-        rate, at = v[BASE + i], q[place[i]]
-        above, below = limits[1, i] - at, limits[0, i] - at
-        low = max(
-            (-limits[2, i] - rate) / dt,
-            approach(below, rate, braking[0]),
-            approach(below, rate, braking[1]),
-        )
-        high = min(
-            (limits[2, i] - rate) / dt,
-            approach(above, rate, braking[0]),
-            approach(above, rate, braking[1]),
-        )
-        high = min(max(high, -fastest), fastest)
-        out[0, i], out[1, i] = min(min(max(low, -fastest), fastest), high), high
-
-
-def approach(left: float, rate: float, braking: float) -> float:
-    """Return the acceleration with which a coordinate comes to rest on a limit [rad/s^2].
-
-    Args:
-        left: How far the limit is away [rad].
-        rate: Speed [rad/s].
-        braking: Rate of the approach [1/s].
-    """
-    return -2.0 * braking * rate + braking * braking * left

@@ -9,23 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.ticks import wish_kernels
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wish_kernels import (
-    FAR,
-    MEAN,
-    SETTLES,
-    SETTLING_PULL,
-    update_wishes,
-    weigh_lean,
-)
+from humanoid_dynamics.filtering.ticks.wish_kernels import SETTLES, update_wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
-from humanoid_dynamics.spatial.rotation import skew
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
-PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
 SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
 TARGET = 65  # numbers of a target beside its velocities and accelerations
 LEAN = math.radians(
@@ -88,8 +78,6 @@ class Wishes:
         robot: RobotModel,
         gains: Gains,
         corners: tuple[Matrix, Matrix],
-        *,
-        compiled: bool = False,
     ) -> None:
         """Take the memory.
 
@@ -97,9 +85,8 @@ class Wishes:
             robot: A robot with a free base.
             gains: How deviations are corrected.
             corners: (4, 3) corners of each sole in its frame [m].
-            compiled: Whether a kernel of numba does the work.
         """
-        self._corners, self._arms = corners, tuple(skew(c) for c in corners)
+        self._corners = corners
         self.up, self.rise, self.height, self.load = (
             np.zeros((2, 4, 6)),
             np.zeros((2, 4)),
@@ -107,14 +94,14 @@ class Wishes:
             np.full(2, np.inf),
         )
         self.upright = np.ones(1)
-        self._model, self._gains = robot.model, gains
+        self._model = robot.model
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
         self._gravity, self._downhill = (
             float(np.linalg.norm(robot.model.gravity.linear)),
             np.array(robot.model.gravity.linear[:2]),
         )
-        self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
+        self._kernel = compile_kernel(update_wishes)
         constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING, LEAN)
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
         self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
@@ -153,46 +140,19 @@ class Wishes:
         """
         self._stands[0], self._stands[1] = map(_mark, target.touches, settled)
         error = pin.difference(self._model, q, target.q)
-        if self._kernel is not None:
-            self._gather(target)
-            state = (
-                terms.com,
-                terms.com_rate,
-                terms.place,
-                terms.turn,
-                terms.twist,
-                terms.drift,
-                terms.R_WB,
-            )
-            self._kernel(
-                self._wanted, self._stands, pull, error, v, state, self._fixed, self._written
-            )
-        else:
-            self._wish(target, error, v, terms, pull)
+        self._gather(target)
+        state = (
+            terms.com,
+            terms.com_rate,
+            terms.place,
+            terms.turn,
+            terms.twist,
+            terms.drift,
+            terms.R_WB,
+        )
+        self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
         if pull == 0.0:
             self._ask_soles(target, terms)
-
-    def _wish(
-        self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float
-    ) -> None:
-        """Do what the kernel does, in arrays."""
-        gains = self._gains
-        self._wish_com(target, terms)
-        stiff, damp = gains.joints
-        np.copyto(
-            self.joints,
-            target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:],
-        )
-        stiff, damp = gains.base
-        # The wanted velocity is in axes of the wanted base; both bases are near each other.
-        self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * error[3:6]
-        self.upright[0] = weigh_lean(error, terms.R_WB, LEAN) if pull > 0.0 else 1.0
-        for foot in (0, 1):
-            if target.touches[foot]:
-                self._rest(foot, target, terms, pull)
-            else:
-                self._swing(foot, target, terms)
-                self._stay_above(foot, target, terms)
 
     def _ask_soles(self, target: Target, terms: BodyTerms) -> None:
         """Ask the soles of a measured robot for no more than helps: what they cannot give is paid for with the body."""
@@ -288,67 +248,6 @@ class Wishes:
             out=self._wanted,
         )
 
-    def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
-        """Corners come near to the ground no faster than in proportion to their height."""
-        R, twist, corners = terms.turn[foot], terms.twist[foot], self._corners[foot]
-        n = R.T @ target.normal[foot]
-        ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
-        height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
-        self.up[foot, :, :3], self.up[foot, :, 3:] = (
-            n,
-            self._arms[foot] @ n,
-        )  # n . (alpha x c) = alpha . (c x n)
-        rate = self.up[foot] @ twist
-        omega = twist[3:]
-        centripetal = float(omega @ n) * (corners @ omega) - float(omega @ omega) * (corners @ n)
-        drift = float(n @ _cross(omega, twist[:3])) + centripetal
-        self.rise[foot] = np.minimum(
-            -2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE
-        )
-        self.height[foot] = max(float(height.min()), 0.0)
-
-    def _wish_com(self, target: Target, terms: BodyTerms) -> None:
-        stiff, damp = self._gains.com
-        error, rate = target.com - terms.com, target.com_rate - terms.com_rate
-        self.com[:] = target.com_acceleration + damp * rate + stiff * error
-        stiff, damp = self._gains.height
-        self.com[2] = target.com_acceleration[2] + damp * rate[2] + stiff * error[2]
-
-    def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
-        stiff, damp = self._gains.stance
-        error = _pose_error(foot, target, terms) * (
-            SETTLING_PULL if self._stands[foot] == SETTLES else 1.0
-        )
-        error[:3] *= min(1.0, FAR / max(float(np.sqrt(error[:3] @ error[:3])), FAR))
-        wish = pull * stiff * error - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
-        size = float(np.sqrt(wish @ wish))
-        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING)) + (
-            MEAN * terms.drift[foot] if pull > 0.0 else 0.0
-        )
-
-    def _swing(self, foot: int, target: Target, terms: BodyTerms) -> None:
-        stiff, damp = self._gains.swing
-        R = terms.turn[foot]
-        rate, acceleration = target.sole_rate[foot], target.sole_acceleration[foot]
-        wanted = np.concatenate((R.T @ rate[:3], R.T @ rate[3:]))
-        twist = terms.twist[foot]
-        feed = np.concatenate(
-            (R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:])
-        )
-        self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
-
 
 def _mark(stands: bool, settled: bool) -> int:
     return int(stands) if settled else SETTLES * int(stands)
-
-
-def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
-    R = terms.turn[foot]
-    place = R.T @ (target.sole_place[foot] - terms.place[foot])
-    return np.concatenate((place, pin.log3(R.T @ target.sole_turn[foot])))
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    return np.array(
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    )
