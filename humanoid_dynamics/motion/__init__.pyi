@@ -22,6 +22,7 @@ from .poses import read_recorded_poses as read_recorded_poses
 from .resampling import resample as resample
 from .retargeted import Retargeting as Retargeting
 from .retargeted import retarget as retarget
+from .save import save_clip as save_clip
 from .walking.footsteps import WalkStyle as WalkStyle
 from .walking.gait_r1 import GaitParameters as GaitParameters
 from .walking.gait_r1 import GaitR1 as GaitR1

@@ -14,6 +14,7 @@ import bz2
 import io
 import lzma
 import math
+import pickle
 import pickletools
 import re
 import zlib
@@ -76,6 +77,17 @@ def load_plain_pickle(path: Path) -> Any:
         raise PlainPickleError(f"cannot be unpacked: {cause}") from cause
     except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError) as cause:
         raise PlainPickleError(f"is a damaged pickle: {cause}") from cause
+
+
+def dump_plain_pickle(content: Any, path: Path) -> None:
+    """Write arrays and plain containers as a pickle that old and new versions of numpy read.
+
+    Args:
+        content: Dictionaries, lists, text, numbers and arrays.
+        path: The file.
+    """
+    data = pickle.dumps(content, protocol=3)
+    path.write_bytes(data.replace(b"cnumpy._core.", b"cnumpy.core."))
 
 
 def is_pickle(head: bytes) -> bool:
@@ -143,9 +155,6 @@ class _Machine:
         items = self.stack[start:]
         del self.stack[start:]
         return items
-
-    def skip(self, _: Any) -> None:
-        """Ignore the version and the frames, which carry no data."""
 
     def put(self, index: int) -> None:
         self.memo[index] = self.stack[-1]
@@ -247,15 +256,10 @@ class _Machine:
             raise PlainPickleError(f"has bytes in the coding {coding!r}, expected latin1")
         return bytes(_check(text, str), "latin-1")
 
-    def make_empty_bytes(self, arguments: tuple[Any, ...]) -> bytes:
+    def make_empty(self, arguments: tuple[Any, ...], kind: type = dict) -> Any:
         if arguments:
-            raise PlainPickleError("makes bytes from other objects")
-        return b""
-
-    def make_dict(self, arguments: tuple[Any, ...]) -> dict[Any, Any]:
-        if arguments:
-            raise PlainPickleError("has an ordered dictionary with arguments")
-        return {}
+            raise PlainPickleError(f"makes {kind.__name__} from other objects")
+        return kind()
 
     def _fill(self, shell: _Shell, state: Any) -> None:
         _, shape, dtype, fortran, data = _check(state, tuple)
@@ -289,8 +293,8 @@ _JOBLIB_ARRAY = "joblib.numpy_pickle.NumpyArrayWrapper"
 _CALLS: dict[str, Callable[[_Machine, tuple[Any, ...]], Any]] = {
     "numpy.dtype": _Machine.make_dtype,
     "_codecs.encode": _Machine.make_bytes,
-    "__builtin__.bytes": _Machine.make_empty_bytes,
-    "collections.OrderedDict": _Machine.make_dict,
+    "__builtin__.bytes": lambda machine, items: machine.make_empty(items, bytes),
+    "collections.OrderedDict": _Machine.make_empty,
     **{
         f"numpy.{core}.{name}": make
         for core in ("core", "_core")
@@ -308,8 +312,7 @@ _VALUES = {
     *("BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
 }
 _STEPS: dict[str, Callable[[_Machine, Any], object]] = {
-    "PROTO": _Machine.skip,
-    "FRAME": _Machine.skip,
+    **dict.fromkeys(("PROTO", "FRAME"), lambda *_: None),
     "MARK": lambda machine, _: machine.marks.append(len(machine.stack)),
     "POP": lambda machine, _: machine.stack.pop(),
     "POP_MARK": lambda machine, _: machine.pop_mark(),

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError, count
-from humanoid_dynamics.motion.clip import check_times
+from humanoid_dynamics.motion.clip import Clip, check_times
+from humanoid_dynamics.motion.formats.joint_orders import order_joints
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.formats.recording import (
     ASK_RATE,
@@ -106,13 +108,16 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     return replace(recording, degrees=table.degrees, header=table.header)
 
 
-def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
+def write_csv(
+    recording: Recording, path: Path, *, header: bool = True, comments: Sequence[str] = ()
+) -> None:
     """Write a motion as a table of text, in full precision; velocities and accelerations go into files beside it.
 
     Args:
         recording: The motion.
         path: The file.
         header: Whether names and times are written; without them only configurations are, and the rate as a comment.
+        comments: Comments after the last row.
 
     Raises:
         ClipError: If a header is asked for and the recording has no names.
@@ -128,6 +133,7 @@ def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
         path,
         [",".join(names)],
         np.column_stack((recording.times, recording.values, *recording.contacts.values())),
+        comments,
     )
     for letter, rows in (("v", recording.velocities), ("a", recording.accelerations)):
         if rows is not None:
@@ -138,13 +144,27 @@ def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
             )
 
 
+def write_table_of_configurations(clip: Clip, path: Path, comments: Sequence[str] = ()) -> None:
+    """Write a clip as a table without names, as LAFAN1 for robots has it; comments stand behind the last row.
+
+    Args:
+        clip: A clip at an even rate.
+        path: The file.
+        comments: Comments beside the rate.
+    """
+    joints = [clip.robot.joint(name).q.start for name in order_joints(clip.robot)]
+    table = np.hstack((clip.q[:, :7], clip.q[:, joints]))
+    _write(path, [], table, (f"fps: {clip.rate!r}", *comments))
+
+
 def _sibling(path: Path, letter: str) -> Path:
     return path.with_name(f"{path.stem.removesuffix('_q')}_{letter}{path.suffix}")
 
 
-def _write(path: Path, head: list[str], values: Matrix) -> None:
+def _write(path: Path, head: list[str], values: Matrix, comments: Sequence[str] = ()) -> None:
     rows = (",".join(repr(float(number)) for number in row) for row in values)
-    path.write_text("\n".join((*head, *rows)) + "\n", encoding="utf-8")
+    tail = (f"# {comment}" for comment in comments)
+    path.write_text("\n".join((*head, *rows, *tail)) + "\n", encoding="utf-8")
 
 
 def _read_siblings(

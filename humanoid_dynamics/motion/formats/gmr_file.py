@@ -10,13 +10,18 @@ local_body_pos   (n, m, 3) positions of the links link_body_list in axes of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.body_states import compute_body_states, find_moving_links
+from humanoid_dynamics.motion.formats.joint_orders import order_joints
 from humanoid_dynamics.motion.formats.recording import check_rate
 from humanoid_dynamics.motion.formats.robot_motion import BodyPositions, RobotMotion
+from humanoid_dynamics.series.plain_pickle import dump_plain_pickle
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 KEYS = ("root_pos", "root_rot", "dof_pos")
@@ -52,6 +57,40 @@ def read_gmr(content: Mapping[str, Any], origin: str, rate: float | None = None)
         take_array(content, "dof_pos", origin),
         bodies=_take_bodies(content, len(base), origin),
     )
+
+
+def write_gmr(clip: Clip, path: Path, extras: Mapping[str, Any]) -> None:
+    """Write a clip as a motion of GMR, with the bodies that joints move.
+
+    Args:
+        clip: A clip at an even rate, with velocities.
+        path: The file.
+        extras: Entries beside those of the format.
+    """
+    q = np.array(clip.q)
+    q[:, :7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    bodies = compute_body_states(clip.change(q=q), find_moving_links(clip))
+    content = {
+        "fps": clip.rate,
+        "root_pos": clip.q[:, :3],
+        "root_rot": clip.q[:, 3:7],
+        "dof_pos": take_joints(clip, clip.q, order_joints(clip.robot)),
+        "local_body_pos": bodies.positions,
+        "link_body_list": list(bodies.names),
+    }
+    dump_plain_pickle({**content, **extras}, path)
+
+
+def take_joints(clip: Clip, table: Matrix, names: tuple[str, ...]) -> Matrix:
+    """Return columns of joints of one coordinate, from configurations or velocities.
+
+    Args:
+        clip: A clip of the robot.
+        table: (n, nq) configurations or (n, nv) velocities.
+        names: Names of the joints.
+    """
+    part = "q" if table.shape[1] == clip.robot.nq else "v"
+    return table[:, [getattr(clip.robot.joint(name), part).start for name in names]]
 
 
 def take_array(content: Mapping[str, Any], key: str, origin: str) -> Matrix:

@@ -9,12 +9,17 @@ Its converted motions have the arrays of mjlab, with ``joint_names`` and ``body_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.formats.gmr_file import take_array, take_times
-from humanoid_dynamics.motion.formats.joint_orders import KNOWN_ORDERS
-from humanoid_dynamics.motion.formats.mjlab_file import Arrays
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.body_states import find_moving_links
+from humanoid_dynamics.motion.formats.gmr_file import take_array, take_joints, take_times
+from humanoid_dynamics.motion.formats.joint_orders import KNOWN_ORDERS, order_joints
+from humanoid_dynamics.motion.formats.mjlab_file import Arrays, list_bodies, save_archive
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 
 POSE = 7  # columns of a pose
@@ -60,3 +65,26 @@ def read_holosoma(arrays: Arrays, origin: str, rate: float | None = None) -> Rob
         scalar_first=True,
         extras=extras,
     )
+
+
+def write_holosoma(clip: Clip, path: Path, extras: Mapping[str, object]) -> None:
+    """Write a clip as a converted motion of holosoma: joints and bodies by name, the root link among the joints.
+
+    Args:
+        clip: A clip at an even rate, with velocities.
+        path: The file.
+        extras: Arrays beside those of the format.
+    """
+    names = order_joints(clip.robot)
+    bodies = list_bodies(clip, find_moving_links(clip))
+    rates = np.zeros((len(clip), clip.robot.nv)) if clip.v is None else clip.v
+    base = np.hstack((bodies["body_lin_vel_w"][:, 0], rates[:, 3:6]))
+    content = {
+        "joint_pos": np.hstack(
+            (clip.q[:, :3], clip.q[:, [6, 3, 4, 5]], take_joints(clip, clip.q, names))
+        ),
+        "joint_vel": np.hstack((base, take_joints(clip, rates, names))),
+        **bodies,
+        "joint_names": np.array(names),
+    }
+    save_archive({"fps": np.array([clip.rate]), **content, **extras}, path)

@@ -12,13 +12,16 @@ Recorded bodies decide the order of the joints.  Velocities are not taken from t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.formats.gmr_file import take_array, take_times
-from humanoid_dynamics.motion.formats.joint_orders import Names
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.body_states import compute_body_states, find_moving_links
+from humanoid_dynamics.motion.formats.gmr_file import take_array, take_joints, take_times
+from humanoid_dynamics.motion.formats.joint_orders import Names, order_joints
 from humanoid_dynamics.motion.formats.robot_motion import BodyPositions, RobotMotion
 from humanoid_dynamics.spatial.arrays import Matrix
 
@@ -77,6 +80,68 @@ def read_mjlab(arrays: Arrays, origin: str, rate: float | None = None) -> RobotM
         extras=take_object(arrays, n, origin),
         notices=_compare_rates(arrays, joints, times, origin),
     )
+
+
+def write_mjlab(
+    clip: Clip, path: Path, extras: Mapping[str, object], *, breadth_first: bool = False
+) -> None:
+    """Write a clip as a motion of mjlab, with the names of joints and bodies.
+
+    Args:
+        clip: A clip at an even rate, with velocities.
+        path: The file.
+        extras: Arrays beside those of the format.
+        breadth_first: Whether joints and bodies are in the order of Isaac Lab, as in BeyondMimic.
+    """
+    names = order_joints(clip.robot, breadth_first=breadth_first)
+    links = find_moving_links(clip, breadth_first=breadth_first)
+    rates = np.zeros((len(clip), clip.robot.nv)) if clip.v is None else clip.v
+    content = {
+        "joint_pos": take_joints(clip, clip.q, names),
+        "joint_vel": take_joints(clip, rates, names),
+        **list_bodies(clip, links),
+        "joint_names": np.array(names),
+    }
+    save_archive({"fps": np.array([clip.rate]), **content, **extras}, path)
+
+
+def write_beyondmimic(clip: Clip, path: Path, extras: Mapping[str, object]) -> None:
+    """Write a clip as a motion of BeyondMimic, with the names of joints and bodies.
+
+    Args:
+        clip: A clip at an even rate, with velocities.
+        path: The file.
+        extras: Arrays beside those of the format.
+    """
+    write_mjlab(clip, path, extras, breadth_first=True)
+
+
+def list_bodies(clip: Clip, links: Names) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of bodies of a clip.
+
+    Args:
+        clip: A clip with velocities.
+        links: Names of the links.
+    """
+    bodies = compute_body_states(clip, links)
+    return {
+        "body_pos_w": bodies.positions,
+        "body_quat_w": bodies.quaternions,
+        "body_lin_vel_w": bodies.linear,
+        "body_ang_vel_w": bodies.angular,
+        "body_names": np.array(links),
+    }
+
+
+def save_archive(content: Mapping[str, object], path: Path) -> None:
+    """Write a numpy archive to a file of any name.
+
+    Args:
+        content: Its arrays.
+        path: The file.
+    """
+    with path.open("wb") as file:
+        np.savez(file, **content)  # type: ignore[arg-type]
 
 
 def take_object(arrays: Arrays, n: int, origin: str) -> dict[str, NDArray[np.generic]]:

@@ -10,16 +10,21 @@ fps                 samples per second
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError
-from humanoid_dynamics.motion.formats.gmr_file import take_array, take_times
-from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.gmr_file import take_array, take_joints, take_times
+from humanoid_dynamics.motion.formats.joint_orders import order_joints
+from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, joint_axes
+from humanoid_dynamics.series.plain_pickle import dump_plain_pickle
 from humanoid_dynamics.spatial.arrays import Matrix
 
 KEYS = ("root_trans_offset", "dof")
+EXTENDED = 3  # points beyond the bodies of the robot, such as hands and head, without rotation
 SHOWN = 5  # names of motions in a message
 TURNED = 0.02  # rad; less does not show an axis
 
@@ -74,6 +79,30 @@ def read_motion_lib(
     return RobotMotion(origin, times, base, turns, joints, axes=axes, extras=extras)
 
 
+def write_motion_lib(clip: Clip, path: Path, extras: Mapping[str, Any]) -> None:
+    """Write a clip as a library of one motion, which has the name of the file.
+
+    Args:
+        clip: A clip at an even rate.
+        path: The file.
+        extras: Entries beside those of the format.
+    """
+    names = order_joints(clip.robot)
+    axes, joints = joint_axes(clip.robot), take_joints(clip, clip.q, names)
+    vectors = np.zeros((len(clip), 1 + len(names) + EXTENDED, 3))
+    vectors[:, 0] = _rotation_vectors(clip.q[:, 3:7])
+    for index, name in enumerate(names):
+        vectors[:, index + 1] = joints[:, index, None] * axes.get(name, np.zeros(3))
+    content = {
+        "root_trans_offset": clip.q[:, :3],
+        "pose_aa": vectors,
+        "dof": joints,
+        "root_rot": clip.q[:, 3:7],
+        "fps": clip.rate,
+    }
+    dump_plain_pickle({path.stem: {**content, **extras}}, path)
+
+
 def _find_axes(part: Mapping[str, Any], joints: Matrix, origin: str) -> Matrix | None:
     """Return the axes that joints turn about, (k, 3), of either sign, zero where a joint hardly turns."""
     if part.get("pose_aa") is None:
@@ -94,3 +123,11 @@ def _quaternions(vectors: Matrix) -> Matrix:
     """Return rotation vectors as quaternions x, y, z, w."""
     angles = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.hstack((0.5 * np.sinc(angles / (2.0 * np.pi)) * vectors, np.cos(0.5 * angles)))
+
+
+def _rotation_vectors(turns: Matrix) -> Matrix:
+    """Return quaternions x, y, z, w as rotation vectors of at most half a turn."""
+    turns = np.where(turns[:, 3:] < 0.0, -turns, turns)
+    sines = np.linalg.norm(turns[:, :3], axis=1, keepdims=True)
+    angles = 2.0 * np.arctan2(sines, turns[:, 3:])
+    return turns[:, :3] * np.where(sines > 0.0, angles / np.maximum(sines, 1e-300), 2.0)

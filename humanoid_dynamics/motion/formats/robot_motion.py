@@ -275,9 +275,7 @@ def _body_error(motion: RobotMotion, robot: RobotModel, names: Names, turns: Mat
     places = {joint.name: joint.q.start for joint in robot.joints}
     shared = [(index, places[name]) for index, name in enumerate(names) if name in places]
     frames = {
-        link: robot.model.getFrameId(link)
-        for link in robot.links
-        if robot.model.existFrame(link) and _moves_by(robot, link) <= set(names)
+        link: robot.link_frame(link) for link in robot.links if _moves_by(robot, link) <= set(names)
     }
     data, errors = robot.data(), []
     for row in rows:
@@ -311,7 +309,7 @@ def _distances(bodies: BodyPositions, row: int, links: Mapping[str, Vector]) -> 
 
 def _moves_by(robot: RobotModel, link: str) -> set[str]:
     """Return the joints between the root and a link."""
-    joint = robot.model.frames[robot.model.getFrameId(link)].parentJoint
+    joint = robot.model.frames[robot.link_frame(link)].parentJoint
     return {robot.model.names[index] for index in robot.model.supports[joint] if index > 1}
 
 
