@@ -13,6 +13,7 @@ from .errors import SourceError as SourceError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnsupportedRobotError as UnsupportedRobotError
 from .errors import UrdfError as UrdfError
+from .estimation import BaseEstimator as BaseEstimator
 from .filtering import DynamicsFilter as DynamicsFilter
 from .filtering import FilteredClip as FilteredClip
 from .filtering import Teleoperation as Teleoperation
