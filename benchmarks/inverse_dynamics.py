@@ -73,7 +73,12 @@ def build_tick(stand: Stand, rule: str) -> Callable[[], Answer]:
     Returns:
         The tick.
     """
-    prepared, q, v, a = InverseDynamics(stand.robot, rule=rule), stand.q, stand.v, stand.a
+    prepared, q, v, a = (
+        InverseDynamics(stand.robot, rule=rule, joint_friction=False),  # as what it races against
+        stand.q,
+        stand.v,
+        stand.a,
+    )
     return lambda: prepared.solve(q, v, a)
 
 

@@ -21,7 +21,6 @@ from benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse import InverseDynamics
-from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
@@ -108,16 +107,12 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
     """
     problem = DynamicsProblem(robot)
     model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
-    rows, objective, na = (
-        ContactRows(problem),
-        TorqueObjective(problem, WRENCH_WEIGHT),
-        len(robot.actuated_v),
-    )
+    objective, na = TorqueObjective(problem, WRENCH_WEIGHT), len(robot.actuated_v)
     H = np.zeros((na + problem.size, na + problem.size))
     H[:na, :na], H[na:, na:] = np.eye(na), NEXT_TO_NOTHING * objective.H_x
     S, effort = np.eye(robot.nv)[:, robot.actuated_v], robot.limits.effort[robot.actuated_v]
     bound = np.concatenate((effort, np.full(problem.size, np.inf)))
-    sense = np.zeros(len(bound) + robot.nv + len(rows.b), dtype=np.intc)
+    sense = np.zeros(len(bound) + robot.nv + len(problem.b), dtype=np.intc)
     sense[len(bound) : len(bound) + robot.nv] = EQUALITY
 
     def solve() -> Vector | None:
@@ -126,10 +121,10 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
         J = np.vstack(
             [pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame in stand.frames]
         )
-        A = np.block([[S, J.T], [np.zeros((len(rows.b), na)), rows.A]])
+        A = np.block([[S, J.T], [np.zeros((len(problem.b), na)), problem.A]])
         upper, lower = (
-            np.concatenate((bound, force, rows.b)),
-            np.concatenate((-bound, force, np.full(len(rows.b), -np.inf))),
+            np.concatenate((bound, force, problem.b)),
+            np.concatenate((-bound, force, np.full(len(problem.b), -np.inf))),
         )
         z, _, flag, _ = daqp.solve(H, np.zeros(len(H)), A, upper, lower, sense)
         torque: Vector = z[:na]

@@ -34,7 +34,7 @@ from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
 from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy
 from humanoid_dynamics.papers.biped.schedule import STEP_RULES, build_step, measure_jumps
-from humanoid_dynamics.resolution.evidence import AnswerStatus
+from humanoid_dynamics.resolution.certificate import AnswerStatus
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.status import StatusEnum

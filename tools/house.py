@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 52989,
-    "files": 766,
+    "statements": 53052,
+    "files": 769,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 11,
@@ -33,7 +33,7 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 615,
     "complex functions": 84,
     "deep imports": 0,
-    "banned words": 618,
+    "banned words": 613,
     "long lines": 120,
     "loose statuses": 0,
     "failing examples": 0,

@@ -137,7 +137,7 @@ def _wrench_rows(answer: "Answer") -> list[tuple[str, ...]]:
 def _print_certificate(answer: "Answer", console: Console) -> None:
     import numpy as np
 
-    from humanoid_dynamics.resolution.evidence import AnswerStatus
+    from humanoid_dynamics.resolution.certificate import AnswerStatus
 
     certificate = answer.certificate
     style = "green" if certificate.status is AnswerStatus.OK else "red"

@@ -202,7 +202,7 @@ def torque_facts(torques: "MotionTorques", wrenches: str, links: dict[str, str])
 
 def print_facts(facts: dict[str, Any], console: Console) -> None:
     """Print torques and residuals as tables."""
-    from humanoid_dynamics.resolution.evidence import AnswerStatus
+    from humanoid_dynamics.resolution.certificate import AnswerStatus
 
     console.print(
         f"[bold]{facts['robot']}[/]  {count(facts['frames'], 'frame')} from {facts['start']:.3f} s to {facts['end']:.3f} s"

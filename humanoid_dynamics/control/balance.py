@@ -25,7 +25,7 @@ from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, ha
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.evidence import AnswerStatus
+from humanoid_dynamics.resolution.certificate import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only

@@ -12,7 +12,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.evidence import AnswerStatus
+from humanoid_dynamics.resolution.certificate import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE
 from humanoid_dynamics.spatial.arrays import Vector, read_only

@@ -44,6 +44,18 @@ MIMIC_CHOICES = ("constraint", "reduced")
 NOT_REDUCED = "keeps its coordinate, with a constraint: reduction requires that the leader precedes the follower and is not continuous"
 
 
+def as_robot(robot: object) -> RobotModel:
+    """Return a robot as it is, and load anything else.
+
+    Args:
+        robot: A robot, or what ``load_robot`` reads.
+
+    Raises:
+        SourceError: If it cannot be read.
+    """
+    return robot if isinstance(robot, RobotModel) else load_robot(robot)
+
+
 def load_robot(
     source: object,
     *,

@@ -20,7 +20,7 @@ from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches
 from humanoid_dynamics.motion.measured.open_contacts import OpenContacts, find_open_contacts
 from humanoid_dynamics.motion.measured.plate_doubts import find_plate_doubts
 from humanoid_dynamics.motion.measured.rate_doubts import find_rate_doubts
-from humanoid_dynamics.resolution.evidence import AnswerStatus
+from humanoid_dynamics.resolution.certificate import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units

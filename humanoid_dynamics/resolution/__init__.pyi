@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from .answer import Answer as Answer
-from .answer import Certificate as Certificate
-from .evidence import AnswerStatus as AnswerStatus
+from .certificate import AnswerStatus as AnswerStatus
+from .certificate import Certificate as Certificate
 from .inverse import InverseDynamics as InverseDynamics
 from .inverse import inverse_dynamics as inverse_dynamics
 from .objectives import Objective as Objective

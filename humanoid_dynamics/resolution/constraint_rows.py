@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -15,8 +16,9 @@ from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.contact.cone import WrenchCone, build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+SOLID, FRICTION, YAW = range(3)  # kinds of rows of a contact: pressure and load, friction, yaw
 OPEN = 1e-4  # m or rad; a loop that is farther apart counts as open
 SPREADS = 1e-6  # of 1 + largest speed and acceleration; what is beyond it pulls a loop apart
 
@@ -39,6 +41,12 @@ class Contact:
     def name(self) -> str:
         """Name of the surface."""
         return self.surface.name
+
+    @cached_property
+    def kinds(self) -> Indices:
+        """(m,) kind of each row: pressure and load, friction, or yaw."""
+        known = {"friction": FRICTION, "yaw": YAW}
+        return np.array([known.get(label, SOLID) for label in self.cone.labels], dtype=np.intp)
 
     @property
     def held(self) -> Matrix:

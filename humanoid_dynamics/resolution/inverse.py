@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.errors import ShapeError, count
+from humanoid_dynamics.model.load import as_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.answer import Answer, Certificate
-from humanoid_dynamics.resolution.evidence import AnswerStatus, Evidence
-from humanoid_dynamics.resolution.limits import ContactRows
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.certificate import RefusedCertificate
+from humanoid_dynamics.resolution.certify import Certifier
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
@@ -28,10 +30,10 @@ MOST_OTHERS = 32  # rules that ``also`` keeps ready
 
 
 def inverse_dynamics(
-    robot: RobotModel,
+    robot: RobotModel | str,
     state: State,
     a: ArrayLike,
-    contacts: str | Iterable[str] | None = None,
+    contacts: str | Iterable[str | ContactSurface] | None = None,
     rule: str | Rule = DEFAULT_RULE,
     *,
     load: ArrayLike | None = None,
@@ -41,7 +43,7 @@ def inverse_dynamics(
     """Find joint torques and contact wrenches for an acceleration.
 
     Args:
-        robot: The robot.
+        robot: The robot, or what ``load_robot`` reads.
         state: Configuration and velocity.
         a: (nv,) wanted acceleration, in the coordinates of the velocity [m/s², rad/s²].
         contacts: Name or names of the contact surfaces that touch; those the robot rests on, ``robot.stance``, where None.
@@ -58,13 +60,14 @@ def inverse_dynamics(
         ShapeError: If a size is wrong or an entry is not finite, or load fractions are negative or of another sum.
         UnknownNameError: If a surface or a rule does not exist.
     """
+    robot = as_robot(robot)
     state.check(robot)
     a = check_vector("a", a, robot.nv)
     solver = InverseDynamics(robot, contacts, rule, ground=ground, joint_friction=joint_friction)
     if load is None:
         return solver.solve(state.q, state.v, a)
     parts = check_vector("load", load, len(solver.contacts))
-    if _share_fault(parts.tolist(), len(parts)):
+    if _find_load_fault(parts.tolist(), len(parts)):
         raise ShapeError(
             "load",
             f"{parts.tolist()}",
@@ -83,8 +86,8 @@ class InverseDynamics:
 
     def __init__(
         self,
-        robot: RobotModel,
-        contacts: str | Iterable[str] | None = None,
+        robot: RobotModel | str,
+        contacts: str | Iterable[str | ContactSurface] | None = None,
         rule: str | Rule = DEFAULT_RULE,
         *,
         ground: AnyGround = None,
@@ -93,8 +96,8 @@ class InverseDynamics:
         """Prepare; numba compiles the kernel of the rule, which takes some seconds the first time on a machine.
 
         Args:
-            robot: The robot.
-            contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
+            robot: The robot, or what ``load_robot`` reads.
+            contacts: Name or names of the surfaces that may touch, or surfaces, each counted once; ``robot.stance`` where None.
             rule: The rule.
             ground: Ground that the contacts are on, as in ``inverse_dynamics``.
             joint_friction: Whether the torques overcome the friction of the joints that the robot model has.
@@ -102,11 +105,12 @@ class InverseDynamics:
         Raises:
             UnknownNameError: If a surface or a rule does not exist.
         """
-        self._rubs = joint_friction and has_joint_friction(robot)
         self.rule = find_rule(rule)
+        robot = as_robot(robot)
         self.problem = DynamicsProblem(robot, contacts, ground)
-        self._rows = ContactRows(self.problem)
-        self._resolver = Resolver(self.problem, self._rows, self.rule)
+        self._rubs = joint_friction and has_joint_friction(robot)
+        self._certifier = Certifier(self.problem)
+        self._resolver = Resolver(self.problem, self._certifier, self.rule)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.problem.surfaces)
         self._alike: Vector = np.full(count, 1.0 / max(count, 1))
@@ -120,17 +124,17 @@ class InverseDynamics:
 
     def solve(
         self,
-        q: Vector,
-        v: Vector,
-        a: Vector,
-        load: Vector | None = None,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        load: ArrayLike | None = None,
         *,
-        force: Vector | None = None,
+        force: ArrayLike | None = None,
     ) -> Answer:
         """Answer for one instant; trouble with numbers, sizes, types or a rule is a status of the certificate, never an exception.
 
         Args:
-            q: (nq,) configuration.
+            q: (nq,) configuration; float64 arrays are the fastest here and below.
             v: (nv,) velocity.
             a: (nv,) acceleration.
             load: (contacts,) part of the load that each contact is to take, of sum 1; alike where None.  A contact with share zero does
@@ -142,28 +146,45 @@ class InverseDynamics:
         """
         start = perf_counter()
         try:
-            if self._rubs:
-                friction = compute_joint_friction(self.problem.robot, v)
-                force = -friction if force is None else force - friction
-            if load is None:
-                self._shares = self._alike
-                self._fault = self.problem.update(q, v, a, force=force)
-            else:
-                parts = load.tolist()
-                self._shares = load
-                self._fault = _share_fault(parts, len(self._alike)) or self.problem.update(
-                    q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
-                )
-            return (
-                self._refuse(self._fault, start)
-                if self._fault
-                else self._resolver.answer(self._shares, start)
-            )
+            return self._solve(q, v, a, load, force, start)  # type: ignore[arg-type]
         except Exception as trouble:  # noqa: BLE001 - a rule may be anybody's, and a question is looked at only once it made trouble
-            self._fault = self._find_fault(q, v, a, load, force) or _tell_raised(
-                self._resolver.rule, trouble
-            )
+            try:
+                given = self._convert(q, v, a, load, force)
+                converted = any(
+                    x is not y for x, y in zip(given, (q, v, a, load, force), strict=True)
+                )
+            except ShapeError as fault:
+                self._fault = str(fault)
+                return self._refuse(self._fault, start)
+            if converted:
+                return self.solve(*given[:4], force=given[4])  # type: ignore[arg-type]
+            self._fault = _describe_raised(self._resolver.rule, trouble)
             return self._refuse(self._fault, start)
+
+    def _solve(
+        self,
+        q: Vector,
+        v: Vector,
+        a: Vector,
+        load: Vector | None,
+        force: Vector | None,
+        start: float,
+    ) -> Answer:
+        if self._rubs:
+            friction = compute_joint_friction(self.problem.robot, v)
+            force = -friction if force is None else force - friction
+        if load is None:
+            self._shares = self._alike
+            self._fault = self.problem.update(q, v, a, force=force)
+        else:
+            parts = load.tolist()
+            self._shares = load
+            self._fault = _find_load_fault(parts, len(self._alike)) or self.problem.update(
+                q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
+            )
+        if self._fault:
+            return self._refuse(self._fault, start)
+        return self._resolver.answer(self._shares, start)
 
     def prepare(self, rules: Iterable[str | Rule]) -> None:
         """Make ready what ``resolve_with`` needs for some rules, so that it compiles nothing while a robot waits.
@@ -177,7 +198,7 @@ class InverseDynamics:
         for name in rules:
             rule = find_rule(name)
             if rule not in self._others:
-                self._others[rule] = Resolver(self.problem, self._rows, rule)
+                self._others[rule] = Resolver(self.problem, self._certifier, rule)
 
     @np.errstate(all="ignore")
     def resolve_with(self, rule: str | Rule) -> Answer:
@@ -200,52 +221,45 @@ class InverseDynamics:
                 if len(self._others) >= MOST_OTHERS:
                     self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
                 # Compilation would delay this tick by seconds.
-                self._others[rule] = Resolver(self.problem, self._rows, rule, has_kernel=False)
+                self._others[rule] = Resolver(self.problem, self._certifier, rule, has_kernel=False)
             return self._others[rule].answer(self._shares, start)
         except Exception as trouble:  # noqa: BLE001 - as in ``solve``; the next rule may know better
-            return self._refuse(_tell_raised(rule, trouble), start)
+            return self._refuse(_describe_raised(rule, trouble), start)
 
-    def _find_fault(self, q: object, v: object, a: object, load: object, force: object) -> str:
-        """Tell which argument is no array of the right size, empty where all are."""
-        nv = self.problem.robot.nv
-        asked = {"q": (q, self.problem.robot.nq), "v": (v, nv), "a": (a, nv)}
-        asked |= {"load": (load, len(self._alike))} if load is not None else {}
-        asked |= {"force": (force, nv)} if force is not None else {}
-        return next(
-            filter(
-                None, (_array_fault(name, value, size) for name, (value, size) in asked.items())
-            ),
-            "",
+    def _convert(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        load: ArrayLike | None,
+        force: ArrayLike | None,
+    ) -> tuple[Vector | None, ...]:
+        """Return arguments as float64 arrays, unchanged where they already are.
+
+        Raises:
+            ShapeError: If a size is wrong or an entry is no finite number.
+        """
+        nv, nq = self.problem.robot.nv, self.problem.robot.nq
+        return (
+            check_vector("q", q, nq),
+            check_vector("v", v, nv),
+            check_vector("a", a, nv),
+            None if load is None else check_vector("load", load, len(self._alike)),
+            None if force is None else check_vector("force", force, nv),
         )
 
     def _refuse(self, reason: str, start: float) -> Answer:
         """Answer a question that is none: torques of zero, margins of minus infinity."""
-        nothing = Evidence.of_nothing(self.problem, self._rows, reason)
-        certificate = Certificate(
-            AnswerStatus.INVALID_INPUT, ("none", 0, 0), perf_counter() - start, nothing
-        )
-        return Answer(read_only(np.zeros(len(self.problem.driven_v))), certificate, nothing)
+        certificate = RefusedCertificate(self.problem, reason)
+        certificate.time = perf_counter() - start
+        return Answer(read_only(np.zeros(len(self.problem.driven_v))), certificate)
 
 
-def _tell_raised(rule: Rule, trouble: Exception) -> str:
+def _describe_raised(rule: Rule, trouble: Exception) -> str:
     return f"the rule {rule.name} raised {format_exception_only(trouble)[-1].strip()}"
 
 
-def _array_fault(name: str, value: object, size: int) -> str:
-    if not isinstance(value, np.ndarray):
-        return f"{name}: received a {type(value).__name__}, expected an array ({size},)"
-    try:
-        check_vector(name, value, size)
-    except ShapeError as fault:
-        return str(fault)
-    return (
-        ""
-        if value.dtype == np.float64
-        else f"{name}: received an array of {value.dtype}, expected float64"
-    )
-
-
-def _share_fault(shares: list[float], contacts: int) -> str:
+def _find_load_fault(shares: list[float], contacts: int) -> str:
     if len(shares) != contacts:
         return f"load: received {count(len(shares), 'number')}, expected {contacts}, one for each contact"
     total = sum(shares)

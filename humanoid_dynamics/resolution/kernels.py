@@ -9,6 +9,7 @@ A tick returns what is wrong first.
 
 from __future__ import annotations
 
+from humanoid_dynamics.resolution.constraint_rows import FRICTION, SOLID, YAW
 from humanoid_dynamics.resolution.halves import count_halves, keep_half, mix_halves, take_half
 from humanoid_dynamics.resolution.inside import FAILED, HARD, SOFT, choose_inside
 from humanoid_dynamics.resolution.memory import (
@@ -34,7 +35,6 @@ APART: tuple[str, ...] = (
 )  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
-SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
 def torque_tick(

@@ -66,9 +66,11 @@ class Objective(ABC):
         H: (size, size) Hessian, positive definite.
         g: (size,) linear term.
         lost: Whether the last ``adapt`` found no answer where there is one, and left shares as they are.
+        takes_load: Whether it distributes the load by the load fractions that are asked for.
     """
 
     lost = False
+    takes_load = False
 
     def __init__(self, problem: DynamicsProblem) -> None:
         """Take the memory.
@@ -260,6 +262,7 @@ class ShareObjective(Objective):
         to_faces: (contacts,) one for each face, zero for others.
     """
 
+    takes_load = True
     is_force: Vector
     to_faces: Vector
 

@@ -344,6 +344,8 @@ def _less(tau_0: Vector, force: Vector) -> Vector:
     if force.shape != tau_0.shape:  # numpy would spread a single number over all
         raise ShapeError("force", f"shape {force.shape}", f"{tau_0.shape}")
     less: Vector = tau_0 - force
+    if type(less) is not np.ndarray:  # masked numbers would pass as they are
+        raise ShapeError("force", f"a {type(less).__name__}", "an array")
     return less
 
 

@@ -38,7 +38,7 @@ def test_torques_overcome_friction_unless_it_is_switched_off(rubbing, moving):
         np.testing.assert_allclose(
             hd.inverse_dynamics(rubbing, state, a, **asked).tau - off.tau, friction, atol=1e-8
         )
-        prepared = InverseDynamics(rubbing, rubbing.stance, rule, compiled=False)
+        prepared = InverseDynamics(rubbing, rubbing.stance, rule)
         np.testing.assert_allclose(
             prepared.solve(state.q, state.v, a).tau - off.tau, friction, atol=1e-8
         )

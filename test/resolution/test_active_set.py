@@ -107,9 +107,9 @@ def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
 
 
 def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
-    """A tick that misses the motion calls no more than one that meets it, but for what finds its push."""
+    """A tick that misses the motion calls as much as one that meets it, but for what finds its push and the status."""
     solver, called = build_solver(monkeypatch, 1.0), []
-    told = {"answer.py", "evidence.py", "resolver.py"}
+    told = {"answer.py", "certificate.py", "certify.py", "resolver.py", "any_rank.py"}
 
     def count(frame, event, _):
         called[-1] += event == "call" and Path(frame.f_code.co_filename).name in told
@@ -127,4 +127,5 @@ def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
         "INCONSISTENT_CONTACT",
         "UNSUPPORTED",
     } <= calls.keys()  # four times the acceleration moves the soles
-    assert len(set.union(*calls.values())) == 1
+    counts = set.union(*calls.values())
+    assert max(counts) - min(counts) <= 3  # which surfaces move

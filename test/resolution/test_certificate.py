@@ -11,7 +11,7 @@ from humanoid_dynamics.constraints.contact import build_contact
 from humanoid_dynamics.contact.ground import Ground
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.resolution.resolver import Resolver
+from humanoid_dynamics.resolution.certify import Certifier
 
 FEET = ("left_foot", "right_foot")
 ROBOTS = ("legs12", "human16", "human28")
@@ -57,18 +57,13 @@ def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule):
     """Whatever found them: torques and pushes are changed on their way to the certificate."""
     robot = hd.load_robot("human28")
     state = hd.State.at_rest(robot)
-    solver, certify, change = (
-        hd.InverseDynamics(robot, FEET, rule),
-        Resolver._certify,
-        {},
-    )
+    solver, certify, change = hd.InverseDynamics(robot, FEET, rule), Certifier.certify, {}
 
-    def tamper(self, found, *rest):
-        x, forces, tau = (np.array(part) for part in found)
-        change["now"](x, tau)
-        return certify(self, (x, forces, tau), *rest)
+    def tamper(self, f, tau, *rest):
+        change["now"](f, tau)
+        return certify(self, f, tau, *rest)
 
-    monkeypatch.setattr(Resolver, "_certify", tamper)
+    monkeypatch.setattr(Certifier, "certify", tamper)
 
     def swap(_, tau):
         tau[[3, 9]] = tau[[9, 3]] + 0.01
@@ -89,6 +84,27 @@ def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule):
         assert (certificate.status == "OK") == (what == "nothing"), what
         assert (certificate.residual < 1e-8) == (what == "nothing"), what
         assert bool(certificate.reasons) == (what != "nothing"), what
+
+
+def test_forces_inside_a_closed_chain_are_checked_against_their_cones(monkeypatch):
+    """Two feet that push against each other leave no residual; the rows of their cones find them."""
+    robot = hd.load_robot("human28")
+    state, certify = hd.State.at_rest(robot), Certifier.certify
+    solver = hd.InverseDynamics(robot, FEET, "minimum_torque_limited")
+
+    def tamper(self, f, tau, *rest):
+        problem = solver.problem
+        null = np.linalg.svd(problem.J[:, :6].T)[2][6:]
+        change = 2e3 * null.T @ null @ np.eye(12)[2]
+        f += change
+        tau -= problem.J[:, 6:].T @ change
+        return certify(self, f, tau, *rest)
+
+    assert solver.solve(state.q, state.v, np.zeros(robot.nv)).certificate.status == "OK"
+    monkeypatch.setattr(Certifier, "certify", tamper)
+    certificate = solver.solve(state.q, state.v, np.zeros(robot.nv)).certificate
+    assert certificate.residual < 1e-8
+    assert certificate.status == "INFEASIBLE_CONTACT"
 
 
 MOVES = {

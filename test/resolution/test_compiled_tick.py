@@ -14,7 +14,7 @@ pytest.importorskip("numba", reason="numba is not installed")
 def test_one_form_takes_shares_of_any_kind(rule):
     robot = hd.load_robot("human28")
     solver = hd.InverseDynamics(robot, robot.stance, rule)
-    kernel = solver._resolver._compiled._tick
+    kernel = solver._resolver._tick._tick
     made = len(kernel.signatures)
     q, still = np.array(robot.posture), np.zeros(robot.nv)
     answers = [
