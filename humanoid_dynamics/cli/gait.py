@@ -138,7 +138,7 @@ def gait(  # noqa: PLR0913
         walk = plan_walk(loaded, style, watch=bar.tell)
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
-        _write(clip, Path(out))
+        write_clip(clip, Path(out))
     facts = {
         **gait_facts(walk),
         "seconds": clip.duration,
@@ -153,7 +153,8 @@ def gait(  # noqa: PLR0913
         typer.echo(f"wrote {out}\n" if out else "", nl=False)
 
 
-def _write(clip: "Clip", path: Path) -> None:
+def write_clip(clip: "Clip", path: Path) -> None:
+    """Write a clip in the format of the suffix of its path."""
     from humanoid_dynamics.motion.formats.bag_motion_file import write_bag_motion
     from humanoid_dynamics.motion.formats.csv_file import write_csv
     from humanoid_dynamics.motion.formats.mapping import build_recording

@@ -18,6 +18,9 @@ from .preservation import PreservationMeasures as PreservationMeasures
 from .sensitivity import perturbations as perturbations
 from .settings import Settings as Settings
 from .ticks.tick import TickSettings as TickSettings
+from .walk_report import VelocityScript as VelocityScript
+from .walk_report import WalkReport as WalkReport
+from .walk_report import walk_script as walk_script
 from .walking import WalkFrame as WalkFrame
 from .walking import WalkingFilter as WalkingFilter
 from .walking import WalkStatus as WalkStatus

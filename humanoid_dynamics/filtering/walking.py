@@ -135,6 +135,21 @@ class WalkingFilter:
         """(nv,) velocity now."""
         return self._state.v
 
+    @property
+    def steps(self) -> int:
+        """Steps made since the start."""
+        return self._state.steps
+
+    @property
+    def repairs(self) -> dict[str, int]:
+        """Changes of schedule and plan by feedback, by name."""
+        return self._state.repairs
+
+    @property
+    def step_time(self) -> float:
+        """Nominal time from one touch-down to the next [s]."""
+        return self._pipeline.schedule.step_time
+
     def copy(self) -> WalkState:
         """Return a copy of everything that lives from tick to tick."""
         state = self._state.copy()

@@ -24,6 +24,7 @@ EXPECTED = {
     "11_your_own_robot": (117.72, 1e-6),
     "12_your_own_rule": (0.012, 0.005),
     "13_from_a_bag": (637.65, 0.1),
+    "14_walk_by_command": (1.75, 0.2),
 }
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 

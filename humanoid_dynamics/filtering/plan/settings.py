@@ -123,3 +123,4 @@ RATE = 200.0  # Hz; ticks per second
 RATES = (50.0, 2000.0)  # Hz; of ticks
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is not a robot's
 WALK_TICK = TickSettings(weights=Weights(height=1e4, base=100.0))
+SCRIPT_STOP = 3.0  # s of standing commands after a script
