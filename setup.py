@@ -42,7 +42,6 @@ CORE = [
     "scipy>=1.11",
     "pin>=4.1",
     "numba>=0.61,<0.69",  # tested with 0.61.2, 0.65.1 and 0.68.1
-    "daqp>=0.10.3,<0.11",
     "lxml",
     "pyyaml",
     "typer>=0.9",
@@ -65,11 +64,12 @@ EXTRAS = {
     "plot": ["matplotlib"],
     "bags": ["rosbags>=0.11"],
     "batch": ["distributed>=2024.2"],
-    "bench": ["mujoco==3.17.0", "onnxruntime"],
+    "bench": ["mujoco==3.17.0", "onnxruntime", "daqp>=0.10.3,<0.11"],
     "docs": ["sphinx>=7.3", "myst-parser>=3", "furo"],
     "test": [
         *(
             "pytest>=7.4",
+            "daqp>=0.10.3,<0.11",
             "pytest-xdist",
             "pytest-timeout",
             "hypothesis",

@@ -16,6 +16,7 @@ from benchmarks import (
     filter_stream,
     inverse_dynamics,
     limits,
+    qp,
     simulation,
     snake,
 )
@@ -186,6 +187,8 @@ def _build(paths: set[str], stand: Stand | None) -> tuple[list[Race], tuple[str,
         races += steps
     if snake.PATH in paths:
         races.append(snake.build_snake())
+    if qp.PATH in paths:
+        races.append(qp.build_qp())
     return races, notes
 
 

@@ -50,6 +50,7 @@ class Goal:
         )
 
 
+_QP = "quadratic programs of ticks"
 _ID, _LIMITS = "inverse dynamics", "inverse dynamics with friction, CoP and torque limits"
 _WS, _FD = "closed chain, inverse dynamics by W and S", "closed chain, forward dynamics"
 _FILTER_ALL = "balanced filter tick with all limits"
@@ -216,6 +217,9 @@ GOALS = (
         1.0,
         on_robot=False,
     ),
+    Goal("qp.wrong", _QP, "wrong answers", "<=", 0.0, "answers", on_robot=False),
+    Goal("qp.tail", f"{_QP}, 99.9th percentile", "daqp", "<=", 1.0, on_robot=False),
+    Goal("qp.median", _QP, "daqp", "<=", 1.0, on_robot=False),
     Goal("ros.echo", _ROS, "a bare rclpy echo of the same messages", "<=", 2.0),
     Goal("ros.median", _ROS, "median", "<=", 0.4, "ms"),
     Goal("ros.p99", _ROS, "99th percentile", "<=", 1.5, "ms"),

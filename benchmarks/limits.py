@@ -25,9 +25,9 @@ from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.quadratic import EQUALITY
 
 PATH = "inverse_dynamics_limits"
+EQUALITY = 5  # how daqp marks an equation
 RULE, REFERENCE = "minimum_torque_limited", "dense program, daqp"
 SEED = 21
 STATES, LOOKS = 64, 15

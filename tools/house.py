@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 53209,
-    "files": 771,
+    "statements": 53624,
+    "files": 775,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 11,
@@ -33,8 +33,8 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 615,
     "complex functions": 84,
     "deep imports": 0,
-    "banned words": 613,
-    "long lines": 120,
+    "banned words": 612,
+    "long lines": 117,
     "loose statuses": 0,
     "failing examples": 0,
 }

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.resolution.problem import DynamicsProblem, as_slice
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.least_distance import solve_from_zero
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 NONE: Indices = np.zeros(0, dtype=np.intp)
 MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force

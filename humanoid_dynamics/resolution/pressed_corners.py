@@ -18,8 +18,8 @@ import pinocchio as pin
 
 from humanoid_dynamics.contact.wrench import reference_point, wrench_basis
 from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 INSIDE = 0.97  # of a face, as seen from its middle; two soles that are turned a little press a little beside the line
 LEVER = 0.1  # m; half a foot, turns the moments of a push into forces

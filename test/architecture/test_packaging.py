@@ -15,9 +15,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Requirements that neither ROS nor rosdep brings; the README tells who builds a workspace to install them.
-PIP_ONLY = {"daqp"}
-
 # The rosdep key or ROS package that brings each of the others.
 ROSDEP = {
     "lxml": "python3-lxml",
@@ -90,12 +87,7 @@ def test_every_requirement_has_a_rosdep_key(setup, manifest):
     depends = {
         element.text for element in manifest.iter() if element.tag in {"depend", "exec_depend"}
     }
-    assert {
-        name: ROSDEP.get(name)
-        for name in names
-        if name not in PIP_ONLY and ROSDEP.get(name) not in depends
-    } == {}
-    assert set(names) >= PIP_ONLY
+    assert {name: ROSDEP.get(name) for name in names if ROSDEP.get(name) not in depends} == {}
 
 
 def test_rosdep_installs_without_pip(manifest):
@@ -109,18 +101,6 @@ def test_numba_has_a_tested_range(setup):
     wanted = next(each for each in setup["install_requires"] if each.startswith("numba"))
     low, high = re.fullmatch(r"numba>=0\.(\d+),<0\.(\d+)", wanted).groups()
     assert int(low) <= int(__version__.split(".")[1]) < int(high)
-
-
-def test_readme_tells_a_workspace_what_rosdep_cannot_install(setup):
-    bounds = {
-        re.match(r"[\w.-]+", requirement).group().lower(): requirement
-        for requirement in setup["install_requires"]
-    }
-    steps = (
-        (ROOT / "README.md").read_text().partition("**colcon.**")[2].partition("colcon build")[0]
-    )
-    assert "pip install" in steps
-    assert {name for name in PIP_ONLY if f'"{bounds[name]}"' not in steps} == set()
 
 
 def test_ros_is_an_extra_and_only_where_its_wheels_exist(setup):

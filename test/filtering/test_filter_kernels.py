@@ -22,9 +22,9 @@ from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.polygon import margin_inside
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 DT = 0.005
 STANDS = ((), (0,), (1,), (0, 1))

@@ -10,7 +10,7 @@ import humanoid_dynamics as hd
 from benchmarks.limits import build_sway, make_slippery
 from benchmarks.stand import build_stand
 from humanoid_dynamics.resolution import limits
-from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
+from humanoid_dynamics.solvers.qp import QpSolution, QpStatus, QpWorkspace
 
 RULES = ("minimum_torque_limited", "transition_limited")
 STATES = 12

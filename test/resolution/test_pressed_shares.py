@@ -24,7 +24,7 @@ from humanoid_dynamics.resolution.pressed_pairs import (
     press_share,
 )
 from humanoid_dynamics.resolution.pressed_shares import GROUND, STEEP_GROUND
-from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
+from humanoid_dynamics.solvers.qp import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"
 FEET = ("left_foot", "right_foot")

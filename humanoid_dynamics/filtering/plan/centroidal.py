@@ -16,9 +16,9 @@ from humanoid_dynamics.filtering.plan.centroidal_kernels import (
 )
 from humanoid_dynamics.filtering.plan.geometry import WalkGeometry
 from humanoid_dynamics.filtering.plan.settings import PlanSettings
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Matrix
 from humanoid_dynamics.spatial.compiling import compile_kernel
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 MOST_ROWS_OF_BLOCK = 6
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from humanoid_dynamics.filtering.plan.geometry import WalkGeometry
 from humanoid_dynamics.filtering.plan.settings import PlanSettings
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ from humanoid_dynamics.filtering.ticks.sliding import Sliding
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.solvers.qp import QpStatus
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.quadratic import QpStatus
 
 
 class Joints(Enum):

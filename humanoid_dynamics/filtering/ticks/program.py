@@ -20,10 +20,10 @@ from humanoid_dynamics.filtering.ticks.nearest_kernels import CHANGE, FOUND, HOP
 from humanoid_dynamics.filtering.ticks.program_kernels import read_answer, solve_program
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.fours import FOUR
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 WRENCH = 6
 CORNERS = 4  # of a sole, that stay above the ground

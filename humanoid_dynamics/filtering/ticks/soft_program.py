@@ -15,8 +15,8 @@ from humanoid_dynamics.filtering.ticks.program import HAIR, SIZE, WRENCH, Choice
 from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.solvers.qp import QpWorkspace
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.quadratic import QpWorkspace
 
 ALONG = 2  # directions along a sole
 STANCE = 1e5  # weight of a standing sole that must give way

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 
 
 def fill(H, f, A=None, lower=None, upper=None, n_equal=0, size=1.0):
