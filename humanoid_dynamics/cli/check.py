@@ -4,6 +4,7 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +13,19 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.names import CUTOFF
-from humanoid_dynamics.cli.options import ConfigOption, JointMapOption, JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import (
+    ConfigOption,
+    JointMapOption,
+    JointOrderOption,
+    JsonOption,
+    RobotArgument,
+)
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
 
 if TYPE_CHECKING:
+    from humanoid_dynamics.motion.clip import Clip
     from humanoid_dynamics.motion.clip_check import ClipReport
 
 
@@ -47,26 +55,35 @@ ControlOption = Annotated[
         "--control/--no-control", help="Whether to measure the false-alarm rate on feasible motion."
     ),
 ]
+FilteredOption = Annotated[
+    bool,
+    typer.Option(
+        "--filtered-control/--no-filtered-control",
+        help="Whether to filter the clip, too, and measure the false-alarm rate on the result.",
+    ),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
+  humanoid-dynamics check g1 walk.npz --filtered-control
   humanoid-dynamics check g1 dance.csv --fps 30 --json
 """
 
 
-def check(
+def check(  # noqa: PLR0913
     robot: RobotArgument,
     clip: ClipArgument,
     *,
     cutoff: CutoffOption = CUTOFF,
     fps: RateOption = 0.0,
     joints: JointMapOption = "",
+    joint_order: JointOrderOption = "",
     control: ControlOption = True,
+    filtered_control: FilteredOption = False,
     config: ConfigOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Check the physical feasibility of a motion clip and report violations with their false-alarm rate."""
-    from humanoid_dynamics.filtering.matched_control import make_matched_control
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.clip_check import check_clip
@@ -83,14 +100,13 @@ def check(
         raise ClipError(clip, "no such file")
     loaded = load_robot(robot, description=find_description(config))
     joint_map = load_joint_map(Path(joints)) if joints else None
-    motion = load_clip(Path(clip), loaded, joint_map=joint_map, fps=fps or None)
+    motion = load_clip(
+        Path(clip), loaded, joint_map=joint_map, fps=fps or None, joint_order=joint_order
+    )
     with show_progress(f"checking {Path(clip).name}") as bar:
-        made = (
-            make_matched_control(motion, lambda share: bar.tell(FILTERING * share))
-            if control
-            else None
-        )
-        begun = FILTERING if control else 0.0
+        filtered = control and filtered_control
+        made = _filter_clip(motion, lambda share: bar.tell(FILTERING * share)) if filtered else None
+        begun = FILTERING if filtered else 0.0
         others = {MATCHED: made} if made else {}
         report = check_clip(
             motion,
@@ -104,6 +120,13 @@ def check(
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
+
+
+def _filter_clip(motion: "Clip", watch: Callable[[float], None]) -> "Clip | None":
+    """Return a clip after the filter; the filter is imported, and compiled, only where it is asked for."""
+    from humanoid_dynamics.filtering.matched_control import make_matched_control
+
+    return make_matched_control(motion, watch)
 
 
 def report_facts(report: "ClipReport") -> dict[str, Any]:

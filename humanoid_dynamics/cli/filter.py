@@ -21,7 +21,7 @@ from humanoid_dynamics.cli.filter_batch import (
 )
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
 from humanoid_dynamics.cli.names import MODES
-from humanoid_dynamics.cli.options import FpsOption, JointMapOption, JsonOption
+from humanoid_dynamics.cli.options import FpsOption, JointMapOption, JointOrderOption, JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
@@ -129,6 +129,7 @@ def filter(  # noqa: PLR0913
     uphill: UphillOption = 0.0,
     toe_roll: ToeRollOption = False,
     fps: FpsOption = 0.0,
+    joint_order: JointOrderOption = "",
     sensitivity: SensitivityOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -164,6 +165,7 @@ def filter(  # noqa: PLR0913
             normal=normal,
             fps=fps or None,
             sensitivity=sensitivity,
+            joint_order=joint_order,
         )
         outcomes, seconds = filter_many(job, clips, options)
         tell(outcomes, options, {"robot": job.name, **_about(mode, settings, normal)}, seconds)
@@ -171,7 +173,7 @@ def filter(  # noqa: PLR0913
     _filter_one(
         robot,
         clips[0],
-        (mode, settings, offline, joint_map, normal, fps or None, sensitivity),
+        (mode, settings, offline, joint_map, normal, fps or None, sensitivity, joint_order),
         options,
         pictures,
     )
@@ -207,7 +209,7 @@ def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str
 def _filter_one(
     robot: str,
     source: str,
-    how: "tuple[str, Settings, bool, JointMap | None, Vector | None, float | None, bool]",
+    how: "tuple[str, Settings, bool, JointMap | None, Vector | None, float | None, bool, str]",
     options: BatchOptions,
     pictures: Pictures,
 ) -> None:
@@ -223,13 +225,16 @@ def _filter_one(
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
 
-    (mode, settings, offline, joint_map, normal, fps, sensitivity), out = how, options.out
+    (mode, settings, offline, joint_map, normal, fps, sensitivity, joint_order), out = (
+        how,
+        options.out,
+    )
     model, path = load_robot(robot), Path(source)
     result = find_clips([source], results=Path(out))[0].name if out else ""
     if out:
         _make_folder(out)
     began = monotonic()
-    clip = load_clip(path, model, joint_map=joint_map, fps=fps)
+    clip = load_clip(path, model, joint_map=joint_map, fps=fps, joint_order=joint_order)
     slope = None if normal is None else Slope(model, normal)
     ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:

@@ -18,6 +18,7 @@ from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
+    from humanoid_dynamics.filtering.batches.clean import CleanJob
     from humanoid_dynamics.filtering.batches.job import FilterJob
     from humanoid_dynamics.filtering.batches.task import Outcome
 
@@ -49,14 +50,14 @@ def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
 
 
 def filter_many(
-    job: "FilterJob", sources: Sequence[str], options: BatchOptions
+    job: "FilterJob | CleanJob", sources: Sequence[str], options: BatchOptions
 ) -> "tuple[tuple[Outcome, ...], float]":
     """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
     from humanoid_dynamics.filtering.batches.batch import filter_clips
     from humanoid_dynamics.filtering.batches.clips import find_clips
 
     out = Path(options.out) if options.out else None
-    clips = find_clips(sources, results=out)
+    clips = find_clips(sources, results=out, ending=job.ending)
     began, done = monotonic(), [0]
     with hear_interrupt() as look, show_progress(f"filtering {len(clips)} clips") as bar:
 

@@ -47,3 +47,10 @@ FpsOption = Annotated[
         help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.",
     ),
 ]
+JointOrderOption = Annotated[
+    str,
+    typer.Option(
+        "--joint-order",
+        help="Joint order of files without joint names: g1_29, g1_23, g1_23_fixed_wrists, h1_19, h1_2_27, t1_23, or names between commas.",
+    ),
+]

@@ -7,13 +7,14 @@ rate, and it belongs beside every figure.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from humanoid_dynamics.motion.checking.limits import limit_excess
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
-from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.resampling import resample
@@ -42,6 +43,18 @@ class Score:
     impossible: float
 
 
+def prepare_motion(clip: Clip) -> tuple[Clip, Mapping[str, Labels]]:
+    """Return a clip at an even rate with velocities and accelerations, and its contacts.
+
+    Args:
+        clip: A clip; without contacts these are detected.
+    """
+    even = clip if clip.is_even else resample(clip, clip.rate)
+    contacts = even.contacts or detect_contacts(even).labels(even.times)
+    cutoff = CUTOFF if even.rate > FEWEST_PER_CUTOFF * CUTOFF else None
+    return differentiate(even.change(v=None, a=None), cutoff), contacts
+
+
 def score_motion(clip: Clip) -> Score:
     """Measure how impossible a motion is.
 
@@ -51,10 +64,7 @@ def score_motion(clip: Clip) -> Score:
     Returns:
         The score.
     """
-    even = clip if clip.is_even else resample(clip, clip.rate)
-    contacts = even.contacts or detect_contacts(even).labels(even.times)
-    cutoff = CUTOFF if even.rate > FEWEST_PER_CUTOFF * CUTOFF else None
-    moving = differentiate(even.change(v=None, a=None), cutoff)
+    moving, contacts = prepare_motion(clip)
     reaction = compute_reaction(moving)
     margins = support_margins(moving, contacts, reaction.zmp)
     standing = np.isfinite(margins)

@@ -88,3 +88,20 @@ class Settings:
     def dt(self) -> float:
         """Time between two ticks [s]."""
         return 1.0 / self.rate
+
+
+@dataclass(frozen=True)
+class FeasibilityScales:
+    """Scales of the feasibility score of a motion.
+
+    Attributes:
+        distance: Distance of the zero-moment point outside the stance feet that counts as one [m].
+        position: Distance of a joint beyond its limit that counts as one [rad or m].
+        least_load: Load that friction is related to at least, over the weight [-].
+        worst: Quantile of the frames that stands for the worst of them [-].
+    """
+
+    distance: float = 0.05
+    position: float = 0.1
+    least_load: float = 0.05
+    worst: float = 0.05

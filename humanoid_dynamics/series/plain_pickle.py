@@ -76,7 +76,7 @@ def load_plain_pickle(path: Path) -> Any:
     except (zlib.error, lzma.LZMAError, EOFError, OSError) as cause:
         raise PlainPickleError(f"cannot be unpacked: {cause}") from cause
     except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError) as cause:
-        raise PlainPickleError(f"is a damaged pickle: {cause}") from cause
+        raise PlainPickleError(f"is no pickle, or a damaged one ({cause})") from cause
 
 
 def dump_plain_pickle(content: Any, path: Path) -> None:

@@ -85,6 +85,9 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     assert "left_foot is 0.100 m in the ground" in out
     assert "false alarms on possible motion: walk 0.0 %" in out
+    assert "this clip filtered" not in out
+    code, out, err = call("check", "human28", path, "--filtered-control")
+    assert (code, err) == (0, "")
     assert "this clip filtered" in out
     assert "false alarms, at most" in out
     (row,) = (line for line in out.splitlines() if line.startswith("a foot is in the ground"))
@@ -111,7 +114,7 @@ def test_check_tells_how_far_it_is_while_it_filters(call, tmp_path, monkeypatch)
 
     monkeypatch.setattr(ProgressBar, "tell", lambda bar, share: told.append(share))
     monkeypatch.setattr(matched_control, "make_matched_control", watched)
-    assert call("check", "human28", tmp_path / "still.npz", "--json")[0] == 0
+    assert call("check", "human28", tmp_path / "still.npz", "--filtered-control", "--json")[0] == 0
     assert 0.5 < max(filtered) < 1.0
     assert told == sorted(told)
     assert told[-1] > 0.9

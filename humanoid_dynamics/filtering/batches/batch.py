@@ -10,6 +10,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 
 from humanoid_dynamics.errors import BatchError
+from humanoid_dynamics.filtering.batches.clean import CleanJob
 from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.cluster import run_on_cluster
 from humanoid_dynamics.filtering.batches.job import FilterJob, build_tasks
@@ -22,7 +23,7 @@ Watch = Callable[[int, int], None]
 
 
 def filter_clips(
-    job: FilterJob,
+    job: FilterJob | CleanJob,
     clips: Sequence[BatchClip],
     *,
     jobs: int = 1,
@@ -34,7 +35,7 @@ def filter_clips(
     """Filter many clips.
 
     Args:
-        job: How, see ``build_job``.
+        job: How, see ``build_job`` and ``CleanJob``.
         clips: The clips, see ``find_clips``.
         jobs: Number of processes; one per core where 0.
         cluster: Scheduler of dask.distributed instead, whose workers see the same files.
@@ -45,7 +46,7 @@ def filter_clips(
     Returns:
         What became of each clip, in order.
     """
-    store = None if out is None else Store(Path(os.path.abspath(out)))
+    store = None if out is None else Store(Path(os.path.abspath(out)), job.ending)
     return run_batch(
         job,
         build_tasks(clips, job.key),

@@ -11,7 +11,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.batches.store import Store
+from humanoid_dynamics.filtering.batches.store import RESULT, TABLE, Store
 from humanoid_dynamics.series.bag_reader import is_bag
 
 ENDINGS = (
@@ -37,7 +37,9 @@ class BatchClip:
     path: Path
 
 
-def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[BatchClip, ...]:
+def find_clips(
+    sources: Sequence[str], *, results: Path | None = None, ending: str = RESULT
+) -> tuple[BatchClip, ...]:
     """Find the clips that files, folders (whole trees) and glob patterns name.
 
     Below its folder a clip keeps its path; a file that is named itself keeps its name.  Where two would get the same name they get the
@@ -46,6 +48,7 @@ def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[
     Args:
         sources: What was named.
         results: Folder of the results, which are no clips where a folder or a pattern meets them.
+        ending: Ending of the results.
 
     Returns:
         The clips in the order they were named, sorted within a folder, each once.
@@ -63,7 +66,9 @@ def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[
         raise ClipError(", ".join(sources), "received results of a batch, expected motion files")
     clips = tuple(BatchClip(name, path) for path, name in zip(found, _name(found), strict=True))
     for clip in clips:
-        if results is not None and clip.path == Path(os.path.abspath(results / f"{clip.name}.npz")):
+        if results is not None and clip.path == Path(
+            os.path.abspath(results / f"{clip.name}{ending}")
+        ):
             raise ClipError(
                 str(clip.path),
                 "would be overwritten by its own result; choose another folder for the results",
@@ -73,11 +78,9 @@ def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[
 
 def _is_result(place: Path, results: Path | None) -> bool:
     folder = Path(os.path.abspath(results or os.curdir))
-    return (
-        results is not None
-        and place.is_relative_to(folder)
-        and Store(folder).remembers(_bare(place.relative_to(folder)))
-    )
+    if results is None or not place.is_relative_to(folder):
+        return False
+    return place == folder / TABLE or Store(folder).remembers(_bare(place.relative_to(folder)))
 
 
 def _expand(source: str) -> Iterator[tuple[Path, Path]]:

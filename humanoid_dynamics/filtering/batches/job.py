@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import BatchError, ClipError
 from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.key import fingerprint, fingerprint_file, fingerprint_robot
+from humanoid_dynamics.filtering.batches.store import RESULT
 from humanoid_dynamics.filtering.batches.task import Facts, Task
 from humanoid_dynamics.filtering.clip_facts import clip_facts
-from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+from humanoid_dynamics.filtering.clip_filter import LADDER, FilteredClip, filter_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
 from humanoid_dynamics.filtering.settings import Settings
@@ -25,6 +26,7 @@ from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import JointMap
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
@@ -47,6 +49,7 @@ class FilterJob:
         normal: Normal of the ground; level where None.
         fps: Samples per second of files that do not say so themselves [Hz].
         sensitivity: Whether five perturbed runs are made of each clip as well.
+        joint_order: Joint order of files without joint names.
     """
 
     robot: str
@@ -59,6 +62,12 @@ class FilterJob:
     normal: tuple[float, ...] | None = None
     fps: float | None = None
     sensitivity: bool = False
+    joint_order: str = ""
+
+    @property
+    def ending(self) -> str:
+        """Ending of the results."""
+        return RESULT
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
         """Filter one clip.
@@ -70,8 +79,21 @@ class FilterJob:
         Returns:
             What is true of it, see ``clip_facts``.
         """
+        motion, found = self.filter(clip)
+        if out is not None:
+            write_npz(build_filtered_recording(found), out)
+        return self.tell(clip, motion, found)
+
+    def filter(self, clip: Path) -> tuple[Clip, FilteredClip]:
+        """Return a clip before and after the filter.
+
+        Args:
+            clip: The clip.
+        """
         robot = _load(self.robot, self.robot_key)
-        motion = load_clip(clip, robot, joint_map=self.joint_map, fps=self.fps)
+        motion = load_clip(
+            clip, robot, joint_map=self.joint_map, fps=self.fps, joint_order=self.joint_order
+        )
         ladder = LADDER if self.offline else LADDER[:1]
         found = filter_clip(
             robot,
@@ -82,11 +104,18 @@ class FilterJob:
             normal=self.normal,
             sensitivity=self.sensitivity,
         )
-        if out is not None:
-            write_npz(build_filtered_recording(found), out)
-        return clip_facts(
-            str(clip), motion, found, Slope(robot, self.normal) if self.normal else None
-        )
+        return motion, found
+
+    def tell(self, clip: Path, motion: Clip, found: FilteredClip) -> Facts:
+        """Return the facts of a clip, see ``clip_facts``.
+
+        Args:
+            clip: The file.
+            motion: The clip before the filter.
+            found: The clip after the filter.
+        """
+        slope = Slope(motion.robot, self.normal) if self.normal else None
+        return clip_facts(str(clip), motion, found, slope)
 
     @property
     def key(self) -> str:
@@ -99,6 +128,7 @@ class FilterJob:
         ladder = LADDER if self.offline else LADDER[:1]
         ground = () if self.normal is None else (self.normal,)
         rate = () if self.fps is None else (("fps", self.fps),)
+        order = (("joint_order", self.joint_order),) if self.joint_order else ()
         report = REPORT, self.sensitivity
         return fingerprint(
             (
@@ -112,11 +142,12 @@ class FilterJob:
                 report,
                 *ground,
                 *rate,
+                *order,
             )
         )
 
 
-def build_job(
+def build_job(  # noqa: PLR0913
     robot: str,
     *,
     mode: str = "balanced",
@@ -126,6 +157,7 @@ def build_job(
     normal: ArrayLike | None = None,
     fps: float | None = None,
     sensitivity: bool = False,
+    joint_order: str = "",
 ) -> FilterJob:
     """Prepare the job of a batch; what is wrong with the robot or the mode is refused here, before any clip.
 
@@ -138,6 +170,7 @@ def build_job(
         normal: (3,) normal of the ground; upward where None.
         fps: Samples per second of files that do not say so themselves [Hz].
         sensitivity: Whether five perturbed runs are made of each clip as well.
+        joint_order: Joint order of files without joint names.
 
     Returns:
         The job.
@@ -164,6 +197,7 @@ def build_job(
         n,
         fps,
         sensitivity,
+        joint_order,
     )
 
 

@@ -24,6 +24,7 @@ from humanoid_dynamics.errors import BatchError
 HIDDEN = ".batch"
 RESULT = ".npz"
 REJECTED = ".rejected"  # before the ending of a result that is not to be used as one
+TABLE = "clean.csv"  # the table of a data set beside its results
 BEGUN = ".begun"  # beside the place of a part, from the beginning on
 
 
@@ -33,9 +34,11 @@ class Store:
 
     Attributes:
         folder: The folder.
+        ending: Ending of the results.
     """
 
     folder: Path
+    ending: str = RESULT
 
     def result(self, name: str, *, rejected: bool = False) -> Path:
         """Return where the result of a clip is.
@@ -44,7 +47,7 @@ class Store:
             name: Name of the clip.
             rejected: Whether it is no motion to use: the clip is not finished.
         """
-        return place_result(self.folder, name, rejected=rejected)
+        return place_result(self.folder, name, rejected=rejected, ending=self.ending)
 
     def find(self, name: str, key: str) -> dict[str, Any] | None:
         """Return what was told about a clip that is done.
@@ -166,15 +169,16 @@ class Store:
         return self.folder / HIDDEN / "records" / f"{name}.json"
 
 
-def place_result(folder: Path, name: str, *, rejected: bool) -> Path:
+def place_result(folder: Path, name: str, *, rejected: bool, ending: str = RESULT) -> Path:
     """Return where the result of a clip goes.
 
     Args:
         folder: Folder of the results.
         name: Name of the clip.
         rejected: Whether the clip is not finished: its result never has the usual name.
+        ending: Ending of the results.
     """
-    return folder / f"{name}{REJECTED if rejected else ''}{RESULT}"
+    return folder / f"{name}{REJECTED if rejected else ''}{ending}"
 
 
 def _is_rejected(facts: Any) -> bool:

@@ -15,6 +15,9 @@ from humanoid_dynamics.series.bounded_reading import ReadLimitError
 from humanoid_dynamics.series.plain_pickle import PlainPickleError, load_plain_pickle
 
 SHOWN = 8  # keys in a message
+WANTED = (
+    f"{', '.join(GMR)} (GMR, TWIST), or motions by name with {', '.join(MOTION_LIB)} (ASAP, PHC)"
+)
 
 
 def read_pickled_motion(path: Path, rate: float | None = None, motion: str = "") -> RobotMotion:
@@ -32,15 +35,14 @@ def read_pickled_motion(path: Path, rate: float | None = None, motion: str = "")
     try:
         content = load_plain_pickle(path)
     except (PlainPickleError, ReadLimitError, OSError) as cause:
-        raise ClipError(origin, str(cause)) from cause
+        raise ClipError(origin, f"{cause}; expected {WANTED}") from cause
     if is_gmr(content):
         return read_gmr(content, origin, rate)
     if is_motion_lib(content):
         return read_motion_lib(content, origin, rate, motion)
-    wanted = f"{', '.join(GMR)} (GMR, TWIST), or motions by name with {', '.join(MOTION_LIB)} (ASAP, PHC)"
     found = (
         f"a dictionary with the keys {', '.join(map(repr, list(content)[:SHOWN])) or 'none'}"
         if isinstance(content, dict)
         else f"a {type(content).__name__}"
     )
-    raise ClipError(origin, f"is a pickle of {found}, expected {wanted}")
+    raise ClipError(origin, f"is a pickle of {found}, expected {WANTED}")
