@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.solvers import active_set
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 
 class QpStatus(Enum):
@@ -107,13 +109,9 @@ class QpWorkspace:
         self.H, self.f, self.A = np.zeros((n, n)), np.zeros(n), np.zeros((n_rows, n))
         self.lower, self.upper = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
         self.lower[:n_equal] = self.upper[:n_equal] = 0.0
-        self._memory = (
-            *(np.zeros((n, n)) for _ in range(3)),
-            np.zeros((active_set.VECTORS, n)),
-            np.zeros(n, dtype=np.intp),
-        )
+        self._memory = _allocate(n)
         self._lengths, self._n_equal = np.zeros(n_rows), n_equal
-        self._kernel = compile_kernel(active_set.solve_program)
+        self._kernel = _compile_solver()
         self._size = float(size)
 
     def solve(self) -> QpSolution:
@@ -136,3 +134,18 @@ class QpWorkspace:
         """Return the largest entry of H x + f + A' multipliers, zero at the minimum, in the unit of f."""
         H = np.triu(self.H) + np.triu(self.H, 1).T
         return float(np.max(np.abs(H @ solution.x + self.f + solution.multipliers @ self.A)))
+
+
+def _allocate(n: int) -> tuple[Any, ...]:
+    """Return the memory of the active set."""
+    matrices = (np.zeros((n, n)) for _ in range(3))
+    return *matrices, np.zeros((active_set.VECTORS, n)), np.zeros(n, dtype=np.intp)
+
+
+@cache
+def _compile_solver() -> Kernel:
+    """Return the compiled solver, called once: no loop waits for its compilation."""
+    kernel, one = compile_kernel(active_set.solve_program), np.ones((1, 1))
+    rows = one, np.zeros(1), np.ones(1), np.zeros(1)
+    kernel((one, np.ones(1)), rows, 0, 1.0, _allocate(1), np.zeros(1), np.zeros(1))
+    return kernel

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from benchmarks import qp
-from humanoid_dynamics.solvers.qp import QpStatus
+from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 
 
 @pytest.mark.parametrize("family", ["inverse", "filter"])
@@ -38,6 +38,15 @@ def test_a_wrong_answer_is_counted():
         "denied": False,
         "given": True,
     }
+
+
+def test_nothing_is_compiled_once_a_workspace_is_made():
+    workspace = QpWorkspace(3, 0, 2)
+    known = len(workspace._kernel.signatures)
+    assert known == 1
+    workspace.H[:] = np.eye(3)
+    workspace.solve()
+    assert len(workspace._kernel.signatures) == known
 
 
 def test_active_rows_are_met_to_round_off_with_an_ill_conditioned_hessian():
