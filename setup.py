@@ -92,7 +92,8 @@ COMMANDS = [
     *(
         f"{node} = humanoid_dynamics.nodes.programs:{node}"
         for node in (
-            *("simulator", "inverse_dynamics", "effort_guard", "motion_player"),
+            *("simulator", "state_estimator", "inverse_dynamics", "effort_guard"),
+            "motion_player",
             *("dynamics_filter", "monitor", "viewer", "snake_driver", "recorder", "bag_player"),
         )
     ),

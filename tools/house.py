@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 53850,
-    "files": 778,
+    "statements": 54511,
+    "files": 783,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 11,
@@ -30,7 +30,7 @@ BUDGETS: Mapping[str, int] = {
     "repeated class names": 44,
     "late imports": 29,
     "private imports": 18,
-    "scattered numbers": 615,
+    "scattered numbers": 612,
     "complex functions": 84,
     "deep imports": 0,
     "banned words": 612,

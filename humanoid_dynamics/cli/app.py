@@ -30,7 +30,7 @@ Examples:
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
 VERBS = (
     "describe", "demo", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "record", "play", "view", "experiment",
-    "gait", "walk", "check", "clean", "teleop",
+    "gait", "walk", "check", "clean", "teleop", "estimate",
 )  # fmt: skip
 
 

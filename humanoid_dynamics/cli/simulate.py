@@ -51,12 +51,18 @@ RecordOption = Annotated[
         "--record", help="Record all time series to this .npz or .mcap file or bag folder."
     ),
 ]
+SensorsOption = Annotated[
+    bool,
+    typer.Option(
+        "--sensors", help="Record IMUs and encoders too, as the verb estimate reads them."
+    ),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
   humanoid-dynamics simulate biped_step --set rule=minimum_torque
   humanoid-dynamics simulate falling --duration 2 --record falling.npz --json
-  humanoid-dynamics simulate standing --record standing.mcap
+  humanoid-dynamics simulate standing --record standing.mcap --sensors
   humanoid-dynamics simulate snake --heading 1.2
 """
 
@@ -67,6 +73,7 @@ def simulate(
     record: RecordOption = "",
     heading: HeadingOption = None,
     setting: SetOption = None,
+    sensors: SensorsOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a scene and check energy, momentum and contacts; the exit status is 1 if a check fails."""
@@ -74,6 +81,7 @@ def simulate(
     from humanoid_dynamics.simulation.recorder import Recorder, describe_run
     from humanoid_dynamics.simulation.scenes.file import load_scene
     from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+    from humanoid_dynamics.simulation.sensors import Sensors
 
     if seconds is not None and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(
@@ -87,6 +95,8 @@ def simulate(
         )
     about = describe_run(loaded)
     world = build_world(loaded)
+    if sensors:
+        Sensors(world).record()
     recorder = Recorder(
         world, sinks=[open_sink(Path(record), about)] if record else [], about=about
     )

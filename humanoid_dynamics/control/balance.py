@@ -181,6 +181,17 @@ class BalanceController:
         if self.settings.contact_source == "wrench" and surface in self._contacts:
             self._feel(surface, normal_force, t)
 
+    def observe_contact_probability(self, surface: str, probability: float, t: float) -> None:
+        """Take the contact probability of a sole from a state estimator; other surfaces are passed over.
+
+        Args:
+            surface: Its name.
+            probability: Probability that the sole carries load.
+            t: When it was measured [s].
+        """
+        if self.settings.contact_source == "estimate" and surface in self._contacts:
+            self._feel(surface, probability, t)
+
     def schedule(self, schedule: ContactSchedule, start: float) -> None:
         """Take when which sole bears how much; those it does not name are in the air.
 
@@ -337,6 +348,10 @@ class BalanceController:
         s = self.settings
         if s.contact_source == "geometry":
             return ContactThresholds(-0.5 * s.ground_gap, -s.ground_gap, s.debounce)
+        if s.contact_source == "estimate":
+            return ContactThresholds(
+                s.contact_on_probability, s.contact_off_probability, s.debounce
+            )
         return ContactThresholds(
             s.contact_on_threshold * self._weight,
             s.contact_off_threshold * self._weight,

@@ -75,6 +75,7 @@ class BalanceStatus(StatusEnum):
 SOURCES = {
     "assumed": "the soles of the resting posture, or those of the schedule, always stand",
     "wrench": "a sole stands while its measured normal force says so, with two thresholds and a time",
+    "estimate": "a sole stands while the contact probability of the state estimator says so",
     "geometry": "a sole stands while it is near the height of the ground",
 }
 
@@ -91,6 +92,8 @@ class BalanceSettings:
         contact_source: One of ``SOURCES``.
         contact_on_threshold: Normal force at which a contact closes, as a share of the weight [-].
         contact_off_threshold: Normal force below which it opens, likewise [-].
+        contact_on_probability: Contact probability of the state estimator at which a contact closes [-].
+        contact_off_probability: Probability below which it opens [-].
         ground_gap: Height of a sole above the ground at which it opens; half of it closes it [m].
         debounce: How long a change of contact must last [s].
         blend: Time in which a jump of the reference of up to 0.25 rad or m is taken [s].
@@ -108,6 +111,8 @@ class BalanceSettings:
     contact_source: str = "wrench"
     contact_on_threshold: float = 0.02
     contact_off_threshold: float = 0.01
+    contact_on_probability: float = 0.55
+    contact_off_probability: float = 0.45
     ground_gap: float = 0.01
     debounce: float = 0.01
     blend: float = 0.5

@@ -13,6 +13,9 @@ UPRIGHT = 0.95  # cosine between heading and vertical beyond which another axis 
 FEWEST_SAMPLES = 2  # of a calm moment
 
 
+CONTACT_GUARD = 0.02  # s; contacts are not compared with the truth nearer to a change
+
+
 class EstimatorStatus(StatusEnum):
     """Status of the base estimator, and faults of its inputs."""
 

@@ -29,7 +29,7 @@ NODE_KEYS = (
 )
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
-AUTO = "auto"
+AUTO, OTHER = "auto", "other"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class GraphNode:
         remappings: Topic -> the name it has in the graph.
         console: Whether it writes on the terminal.
         unless: Argument with which it does not run, where that is ``true``; empty for none.
-        where: Argument with which alone it runs, where that is neither ``false`` nor empty; empty for none.
+        where: Argument with which alone it runs, where that is neither ``false`` nor empty, or ``argument=value``; empty for none.
         needs: Python package without which it does not run; empty for none.
         optional: Whether the graph goes on without it where it refuses to start.
         namespace: Namespace of the node; that of its launch file where empty.
@@ -145,7 +145,7 @@ class Graph:
             )
             for node in self.nodes
             if values.get(node.unless, "false") != "true"
-            and values.get(node.where, "true") not in {"", "false"}
+            and _holds(node.where, values)
             and (not node.needs or find_spec(node.needs) is not None)
         )
 
@@ -154,15 +154,39 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """Return a parameter with arguments filled in; text that is an argument alone takes the type of what is chosen, as YAML reads it.
 
     Args:
-        value: The parameter.
+        value: The parameter; a mapping ``{argument: {choice: value, ...}}`` stands for the value of the choice, ``other`` for all others.
         values: Arguments by name.
+
+    Raises:
+        UnknownNameError: If an argument has none of the choices.
     """
+    if isinstance(value, Mapping):
+        ((argument, choices),) = value.items()
+        chosen_value = choices.get(values[argument], choices.get(OTHER))
+        if chosen_value is None:
+            raise UnknownNameError(f"choice of {argument}", values[argument], choices)
+        return substitute(chosen_value, values)
     if not isinstance(value, str):
         return value
     if VARIABLE.fullmatch(value):
         chosen = yaml.safe_load(values[value[1:]])
         return "" if chosen is None else chosen
     return VARIABLE.sub(lambda match: values[match[1]], value)
+
+
+def _holds(condition: str, values: Mapping[str, str]) -> bool:
+    """Return whether an argument is neither empty nor false, or whether it has the value after ``=``."""
+    argument, equals, value = condition.partition("=")
+    chosen = values.get(argument, "true")
+    return chosen == value if equals else chosen not in {"", "false"}
+
+
+def _list_arguments(value: Any) -> set[str]:
+    """Return the arguments that a parameter depends on."""
+    if isinstance(value, Mapping):
+        inner = [part for choices in value.values() for part in choices.values()]
+        return set(value).union(*map(_list_arguments, inner))
+    return set(VARIABLE.findall(value)) if isinstance(value, str) else set()
 
 
 def graph_names() -> tuple[str, ...]:
@@ -194,10 +218,8 @@ def load_graph(name: str) -> Graph:
     for k, entry in enumerate(content.get("nodes") or ()):
         _check_keys(path, f"nodes.{k}", entry, NODE_KEYS)
         texts = [*entry.get("parameters", {}).values(), *entry.get("remappings", {}).values()]
-        used = {
-            match for value in texts if isinstance(value, str) for match in VARIABLE.findall(value)
-        }
-        used |= {entry[key] for key in ("unless", "where") if entry.get(key)}
+        used = set().union(*map(_list_arguments, texts))
+        used |= {entry[key].partition("=")[0] for key in ("unless", "where") if entry.get(key)}
         for argument in used - set(arguments):
             raise DescriptionError(
                 str(path), f"nodes.{k}", str(UnknownNameError("argument", argument, arguments))

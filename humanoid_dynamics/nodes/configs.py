@@ -10,6 +10,7 @@ from typing import Any
 
 from humanoid_dynamics.control.balance_hold import SAFE_OUTPUTS
 from humanoid_dynamics.control.balance_settings import SOURCES
+from humanoid_dynamics.estimation.settings import EstimatorSettings
 from humanoid_dynamics.motion.scenarios import SCRIPTS
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES
 
@@ -252,6 +253,121 @@ class InverseDynamicsConfig(NodeConfig):
         True,
         "Whether torques compensate the joint friction and damping of the robot model",
         read_only=False,
+    )
+    busy_wait: bool = parameter(False, BUSY_WAIT)
+
+
+@dataclass(frozen=True)
+class StateEstimatorConfig(NodeConfig):
+    """Parameters of the node ``state_estimator``."""
+
+    imu: str = parameter("base", "IMU of the robot model whose samples come on the topic imu")
+    wrenches: bool = parameter(
+        True, "Whether measured contact wrenches are used where they are published"
+    )
+    publish_tf: bool = parameter(
+        True, "Whether the transform from odom to the base is published, if tf2_msgs is installed"
+    )
+    watch_rate: float = parameter(
+        50.0, "Rate of the check for missing inputs", unit="Hz", lowest=1.0, highest=500.0
+    )
+    flat_floor: bool = parameter(
+        False,
+        "Whether the floor is flat and level at floor_height, which is then a weak measurement of height",
+    )
+    floor_height: float = parameter(
+        0.0, "Height of the flat floor", unit="m", lowest=-1e3, highest=1e3
+    )
+    gyro_noise: float = parameter(
+        EstimatorSettings.gyro_noise,
+        "Noise density of the gyroscope",
+        unit="rad/s/sqrt(Hz)",
+        lowest=1e-7,
+        highest=1.0,
+    )
+    acc_noise: float = parameter(
+        EstimatorSettings.acc_noise,
+        "Noise density of the accelerometer",
+        unit="m/s^2/sqrt(Hz)",
+        lowest=1e-6,
+        highest=10.0,
+    )
+    gyro_bias_deviation: float = parameter(
+        EstimatorSettings.gyro_bias_deviation,
+        "Standard deviation of the unknown gyroscope bias",
+        unit="rad/s",
+        lowest=1e-6,
+        highest=1.0,
+    )
+    acc_bias_deviation: float = parameter(
+        EstimatorSettings.acc_bias_deviation,
+        "Standard deviation of the unknown accelerometer bias",
+        unit="m/s^2",
+        lowest=1e-5,
+        highest=10.0,
+    )
+    contact_noise: float = parameter(
+        EstimatorSettings.contact_noise,
+        "Noise density of the velocity of a loaded contact point",
+        unit="m/s/sqrt(Hz)",
+        lowest=1e-5,
+        highest=10.0,
+    )
+    contact_force: float = parameter(
+        EstimatorSettings.contact_force,
+        "Normal force at which a contact is as likely as not",
+        unit="N",
+        lowest=0.1,
+        highest=1e4,
+    )
+    torque_deviation: float = parameter(
+        EstimatorSettings.torque_deviation,
+        "Standard deviation of joint torques",
+        unit="N·m",
+        lowest=1e-3,
+        highest=1e3,
+    )
+    gyro_limit: float = parameter(
+        EstimatorSettings.gyro_limit,
+        "Range of the gyroscope, at which it is saturated",
+        unit="rad/s",
+        lowest=0.1,
+        highest=1e3,
+    )
+    acc_limit: float = parameter(
+        EstimatorSettings.acc_limit,
+        "Range of the accelerometer, at which it is saturated",
+        unit="m/s^2",
+        lowest=10.0,
+        highest=1e5,
+    )
+    imu_gap: float = parameter(
+        EstimatorSettings.imu_gap,
+        "Interval of IMU samples that counts as a gap",
+        unit="s",
+        lowest=0.001,
+        highest=1.0,
+    )
+    longest_gap: float = parameter(
+        EstimatorSettings.longest_gap,
+        "Gap beyond which velocities are unknown",
+        unit="s",
+        lowest=0.01,
+        highest=10.0,
+    )
+    stale: float = parameter(
+        EstimatorSettings.stale,
+        "Age from which an input is stale and no odometry is published",
+        unit="s",
+        lowest=0.001,
+        highest=10.0,
+    )
+    frozen: float = parameter(
+        EstimatorSettings.frozen,
+        "Duration of constant joint values while the robot turns from which they are frozen",
+        unit="s",
+        lowest=0.001,
+        highest=10.0,
     )
     busy_wait: bool = parameter(False, BUSY_WAIT)
 
@@ -563,6 +679,7 @@ CONFIGS: Mapping[str, type[NodeConfig | BagConfig]] = MappingProxyType(
     {
         "simulator": SimulatorConfig,
         "inverse_dynamics": InverseDynamicsConfig,
+        "state_estimator": StateEstimatorConfig,
         "effort_guard": EffortGuardConfig,
         "motion_player": MotionPlayerConfig,
         "dynamics_filter": DynamicsFilterConfig,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from humanoid_dynamics.control.balance_settings import BalanceStatus
 from humanoid_dynamics.control.effort_guard import GuardStatus
 from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
+from humanoid_dynamics.estimation.settings import EstimatorStatus
 from humanoid_dynamics.filtering.live.command import LiveFilterStatus
 from humanoid_dynamics.nodes.statuses import (
     BagStatus,
@@ -127,6 +128,13 @@ STATES = (
         "state",
         "measured force and moment at the surface, axes of the surface [N, N·m]",
     ),
+)
+CONTACT_STATES = Topic(
+    "contact_states",
+    "in",
+    "sensor_msgs/JointState",
+    "state",
+    "by surface: contact probability in `position` [-], 1 at a slip in `velocity`, normal force in `effort` [N]",
 )
 IMUS = (
     Topic(
@@ -318,11 +326,32 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             ),
             SimulatorNodeStatus,
         ),
+        "state_estimator": Interface(
+            "Estimates pose and velocity of the base and the contacts from IMU and joint states.",
+            (
+                DESCRIPTION,
+                IMUS[0],
+                Topic(
+                    "joint_states",
+                    "in",
+                    "sensor_msgs/JointState",
+                    "state",
+                    "`position`, `velocity` and `effort` by name [rad, m, s, N·m, N]; contacts need `effort` or wrenches",
+                ),
+                STATES[2],
+                *turned(STATES[1:2]),
+                *turned((CONTACT_STATES,)),
+                *REPORTS,
+            ),
+            (Service("reset", "std_srvs/Trigger", "forget the estimate and start again at rest"),),
+            EstimatorStatus,
+        ),
         "inverse_dynamics": Interface(
             "Computes balancing joint torques from a reference and the measured state.",
             (
                 DESCRIPTION,
                 *STATES,
+                CONTACT_STATES,
                 *REFERENCES,
                 *UNGUARDED,
                 Topic(

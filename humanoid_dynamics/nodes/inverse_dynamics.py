@@ -54,6 +54,7 @@ class InverseDynamicsNode(AdapterNode):
         "joint_states",
         "odom",
         "contact_wrenches/<surface>",
+        "contact_states",
         "reference/joints",
         "reference/base",
         "reference/contacts",
@@ -73,6 +74,7 @@ class InverseDynamicsNode(AdapterNode):
         """Make the controller."""
         if self.robot is not None:
             self._joint_reader, self._base_reader = JointStateReader(), OdometryReader()
+            self._contact_reader = JointStateReader()
             self._wrench_readers = {
                 name: NumbersReader(WrenchStamped, 1, 6) for name in self.robot.surfaces
             }
@@ -95,6 +97,7 @@ class InverseDynamicsNode(AdapterNode):
             "joint_states": self._on_joints,
             "odom": self._on_base,
             "contact_wrenches/<surface>": self._on_wrench,
+            "contact_states": self._on_contacts,
             "reference/joints": self._on_joint_reference,
             "reference/base": self._on_base_reference,
             "reference/contacts": self._on_contact_reference,
@@ -268,6 +271,13 @@ class InverseDynamicsNode(AdapterNode):
             if found is not None:
                 numbers, stamp = found
                 self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
+
+    def _on_contacts(self, message: bytes) -> None:
+        found = self._contact_reader.read(message)
+        if found is not None and self._controller is not None:
+            names, probabilities, *_, stamp = found
+            for name, probability in zip(names, probabilities.tolist(), strict=False):
+                self._controller.observe_contact_probability(name, probability, stamp / SECOND)
 
     def _on_joint_reference(self, message: bytes) -> None:
         self._take_reference(

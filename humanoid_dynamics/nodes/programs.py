@@ -40,6 +40,7 @@ def _run(name: str) -> None:
 
 simulator = partial(_run, "simulator")
 inverse_dynamics = partial(_run, "inverse_dynamics")
+state_estimator = partial(_run, "state_estimator")
 effort_guard = partial(_run, "effort_guard")
 motion_player = partial(_run, "motion_player")
 dynamics_filter = partial(_run, "dynamics_filter")

@@ -21,7 +21,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 PLAIN = b"\x00\x01\x00\x00"  # little-endian CDR
 START = 4  # bytes before the body, to whose beginning things are aligned
 WORDS = START + 8  # the first thing after the stamp
-MARKS = (1.5e300, 2.5e300, 3.5e300)  # numbers that nothing else in a message is
+MARKS = tuple((k + 0.5) * 1e300 for k in range(1, 5))  # numbers that nothing else in a message is
 TOLD = np.dtype("<f8")
 
 

@@ -24,6 +24,7 @@ from humanoid_dynamics.series.bounded_reading import (
 from humanoid_dynamics.series.messages import (
     ARRAY,
     BASE_TRAJECTORY,
+    IMU,
     JOINT_STATE,
     ODOMETRY,
     STRING,
@@ -38,7 +39,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 
 MAGIC = b"\x89MCAP0\r\n"
 METADATA = "metadata.yaml"
-NUMBERS = frozenset({JOINT_STATE, ODOMETRY, WRENCH_STAMPED, ARRAY})
+NUMBERS = frozenset({JOINT_STATE, ODOMETRY, WRENCH_STAMPED, IMU, ARRAY})
 WHOLE = frozenset({STRING, TRAJECTORY, BASE_TRAJECTORY})
 BROKEN: tuple[type[Exception], ...] = (  # what a flipped bit of a bag can lead to
     *(

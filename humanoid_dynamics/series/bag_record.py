@@ -13,8 +13,10 @@ from humanoid_dynamics.series.bag_writer import (
     ABOUT,
     DESCRIPTION,
     EXACT,
+    IMU_TOPIC,
     JOINTS,
     name_bodies,
+    name_numbers,
     name_patches,
 )
 from humanoid_dynamics.series.layout import STATE, WRENCH, Layout, parse_layout
@@ -65,7 +67,7 @@ def _add_part(bag: Bag, layout: Layout, span: tuple[int, int], sink: MemorySink)
     t, count = exact[:, 0], len(exact)
     tables = {EXACT: exact[:, 1:]} if EXACT in layout.columns else {}
     for name in layout.numbers:
-        tables[name] = _rows(bag, f"/{name}", span, count)[0]
+        tables[name] = _read_numbers(bag, name_numbers(name), span, count)
     wrenches = [_rows(bag, topic, span, count)[0] for topic in name_patches(layout)]
     tables["wrench"] = np.hstack(wrenches) if wrenches else np.zeros((count, 0))
     tables |= _read_state(bag, layout, span, count)
@@ -80,6 +82,12 @@ def _add_part(bag: Bag, layout: Layout, span: tuple[int, int], sink: MemorySink)
     whole = {name: np.ascontiguousarray(tables[name]) for name in expected}
     for k, instant in enumerate(t.tolist()):
         sink.write(instant, {name: values[k] for name, values in whole.items()})
+
+
+def _read_numbers(bag: Bag, topic: str, span: tuple[int, int], count: int) -> Matrix:
+    """Return a table that stands for itself: an array, or rate and force of an IMU."""
+    fields = _rows(bag, topic, span, count)
+    return np.hstack(fields[2::2]) if topic.startswith(IMU_TOPIC) else fields[0]
 
 
 def _read_state(bag: Bag, layout: Layout, span: tuple[int, int], count: int) -> dict[str, Matrix]:

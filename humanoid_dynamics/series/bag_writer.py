@@ -4,6 +4,7 @@
     /joint_states             sensor_msgs/JointState       joints of one freedom; effort is that of motors and drives
     /odom, /BODY/odom         nav_msgs/Odometry            bodies that move freely, twist in their own axes
     /contacts/NAME/wrench     geometry_msgs/WrenchStamped  in the frame of the contact, at its origin
+    /imu/NAME                 sensor_msgs/Imu              tables ``imu_NAME``: angular rate and specific force
     /energy, /audit, /balance std_msgs/Float64MultiArray   the label lists the columns; ``audit`` begins with the exact time
     /state/q, v, tau          std_msgs/Float64MultiArray   only where other joints than these move
     /tf                       tf2_msgs/TFMessage           free bodies and the links of a URDF, fifty times a second
@@ -33,6 +34,7 @@ from humanoid_dynamics.series.messages import (
     array_form,
     build_template,
     encode_text,
+    imu_form,
     joint_state_form,
     odometry_form,
     wrench_form,
@@ -42,6 +44,7 @@ from humanoid_dynamics.series.transforms import TF, TransformTemplate, build_tra
 from humanoid_dynamics.spatial.arrays import Vector
 
 WORLD = "odom"
+IMU_TABLE, IMU_TOPIC = "imu_", "/imu/"
 TRANSFORMS, DRAWN = "/tf", NANO // 50  # topic, and the least time between two messages [ns]
 ABOUT, DESCRIPTION, JOINTS, EXACT = "/record", "/robot_description", "/joint_states", "audit"
 
@@ -137,9 +140,7 @@ def list_topics(layout: Layout) -> list[tuple[str, Form, Fill]]:
             (topic, wrench_form(patch.frame), _fill_slice("wrench", slice(6 * k, 6 * k + 6)))
         )
     for name in layout.numbers:
-        topics.append(
-            (f"/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None)))
-        )
+        topics.append(_number_topic(name, layout))
     topics.append((f"/{EXACT}", array_form((TIME, *layout.columns.get(EXACT, ()))), _fill_audit))
     if not layout.is_plain:
         topics += [
@@ -147,6 +148,24 @@ def list_topics(layout: Layout) -> list[tuple[str, Form, Fill]]:
             for name in STATE
         ]
     return topics
+
+
+def _number_topic(name: str, layout: Layout) -> tuple[str, Form, Fill]:
+    topic = name_numbers(name)
+    if topic.startswith(IMU_TOPIC):
+        return topic, imu_form(name), _fill_imu(name)
+    return topic, array_form(layout.columns[name]), _fill_slice(name, slice(None))
+
+
+def name_numbers(table: str) -> str:
+    """Return the topic of a table that stands for itself.
+
+    Args:
+        table: Its name.
+    """
+    return (
+        IMU_TOPIC + clean(table[len(IMU_TABLE) :]) if table.startswith(IMU_TABLE) else f"/{table}"
+    )
 
 
 def name_bodies(layout: Layout) -> list[str]:
@@ -203,6 +222,12 @@ def _fill_joints(layout: Layout) -> Fill:
 def _fill_body(q: int, v: int) -> Fill:
     unknown = np.zeros(36)
     return lambda _t, rows: (rows["q"][q : q + 7], unknown, rows["v"][v : v + 6], unknown)
+
+
+def _fill_imu(name: str) -> Fill:
+    unknown, none, level = np.zeros(9), np.zeros(9), np.array((0.0, 0.0, 0.0, 1.0))
+    none[0] = -1.0  # there is no orientation [REP-145]
+    return lambda _t, rows: (level, none, rows[name][:3], unknown, rows[name][3:], unknown)
 
 
 def _fill_slice(name: str, part: slice) -> Fill:

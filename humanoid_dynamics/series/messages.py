@@ -28,6 +28,15 @@ WRENCH_STAMPED, ARRAY, STRING = (
     "std_msgs/msg/Float64MultiArray",
     "std_msgs/msg/String",
 )
+IMU = "sensor_msgs/msg/Imu"
+IMU_SIZES = (
+    4,
+    9,
+    3,
+    9,
+    3,
+    9,
+)  # orientation, angular velocity, linear acceleration, each with covariance
 TRAJECTORY, BASE_TRAJECTORY = (
     "trajectory_msgs/msg/JointTrajectory",
     "trajectory_msgs/msg/MultiDOFJointTrajectory",
@@ -81,6 +90,15 @@ def wrench_form(frame: str) -> Form:
         frame: Frame it is written in.
     """
     return Form(WRENCH_STAMPED, frame, (), (6,))
+
+
+def imu_form(frame: str) -> Form:
+    """Return the form of an Imu: orientation, angular velocity and linear acceleration, each with its covariance.
+
+    Args:
+        frame: Frame of the IMU.
+    """
+    return Form(IMU, frame, (), IMU_SIZES)
 
 
 def array_form(columns: Sequence[str]) -> Form:
@@ -205,6 +223,8 @@ def find_form(message: Any, kind: str) -> Form:
         return joint_state_form(
             message.name, (len(message.position), len(message.velocity), len(message.effort)), frame
         )
+    if kind == IMU:
+        return imu_form(frame)
     return odometry_form(frame, message.child_frame_id) if kind == ODOMETRY else wrench_form(frame)
 
 
@@ -220,6 +240,18 @@ def _build_message(types: Any, form: Form, values: Sequence[Vector]) -> Any:
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), form.frame)
     if form.kind == JOINT_STATE:
         return types[JOINT_STATE](header, list(form.names), *values)
+    if form.kind == IMU:
+        turn_of, vector = types["geometry_msgs/msg/Quaternion"], types["geometry_msgs/msg/Vector3"]
+        orientation, rate, force = values[0].tolist(), values[2].tolist(), values[4].tolist()
+        return types[IMU](
+            header,
+            turn_of(*orientation),
+            values[1],
+            vector(*rate),
+            values[3],
+            vector(*force),
+            values[5],
+        )
     if form.kind == WRENCH_STAMPED:
         return types[WRENCH_STAMPED](header, _pair(types, "Wrench", "Vector3", values[0]))
     place, turn = values[0][:3].tolist(), values[0][3:].tolist()

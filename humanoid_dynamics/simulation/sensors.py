@@ -24,12 +24,13 @@ from humanoid_dynamics.control.reference import MEASURABLE, joint_position
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.imu import Imu
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.series.bag_writer import IMU_TABLE
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 AXES = tuple(f"{sensor}_{axis}" for sensor in ("gyro", "acc") for axis in "xyz")
-IMU_TABLE, ENCODER_TABLE = "imu_", "encoders"  # tables of a record
+ENCODER_TABLE = "encoders"  # table of a record
 MIN_INTERVAL = 1e-9  # s; between two samples
 MAX_WAITING = 1000  # samples that wait for delivery; the oldest are lost beyond
 

@@ -25,6 +25,7 @@ from humanoid_dynamics.nodes.monitor import MonitorNode  # noqa: E402
 from humanoid_dynamics.nodes.motion_player import MotionPlayerNode  # noqa: E402
 from humanoid_dynamics.nodes.simulator import SimulatorNode  # noqa: E402
 from humanoid_dynamics.nodes.snake_driver import SnakeDriverNode  # noqa: E402
+from humanoid_dynamics.nodes.state_estimator import StateEstimatorNode  # noqa: E402
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "1.5"))
 FEWEST = 20  # messages, however slow the machine
@@ -32,6 +33,7 @@ SPOILT = 0.1  # share of the messages whose bytes are none
 NODES = {
     "effort_guard": (EffortGuardNode, "human28", {"safe_output": "balance_hold"}),
     "inverse_dynamics": (InverseDynamicsNode, "human28", {}),
+    "state_estimator": (StateEstimatorNode, "human28", {}),
     "simulator": (SimulatorNode, "human28", {"rate": 100.0, "compiled": False}),
     "motion_player": (MotionPlayerNode, "human28", {"play": True, "repeat": True}),
     "dynamics_filter": (DynamicsFilterNode, "human28", {}),

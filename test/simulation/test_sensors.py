@@ -9,6 +9,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.model.imu import EXACT, Imu, ImuErrors
+from humanoid_dynamics.series.bag_reader import read_bag
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.sensors import SimulatedImu
@@ -173,7 +174,9 @@ def test_a_copy_of_a_simulation_records_its_own_sensors(g1, tmp_path):
         record.table("encoders").values[:, : g1.nv - 6], record.table("q").values[:, 7:]
     )
     assert record.table("encoders").column("left_knee_joint.tau")[-1] == 20.0
-    recorder.save(tmp_path / "run.npz")
-    saved = load_record(tmp_path / "run.npz").table("imu_base").values
-    np.testing.assert_array_equal(saved, record.table("imu_base").values)
+    for file in ("run.npz", "run.mcap"):
+        recorder.save(tmp_path / file)
+        saved = load_record(tmp_path / file).table("imu_base").values
+        np.testing.assert_array_equal(saved, record.table("imu_base").values)
     assert np.abs(saved[-1, 3:]).max() > 0.0
+    assert read_bag(tmp_path / "run.mcap").topics["/imu/base"] == "sensor_msgs/msg/Imu"
