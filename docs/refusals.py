@@ -85,7 +85,7 @@ REFUSALS: Mapping[str, Refusal] = {
     ),
     "ClipError": Refusal(
         lambda: load_clip(_written("walk.csv", CLIP), hd.load_robot("human28")),
-        "Rows count from 0, lines from 1. Columns are joint names; a [mapping](motion.md#joints-by-name) renames or ignores columns.",
+        "Rows count from 0, lines from 1. Columns are joint names; a [mapping](motion_files.md#joints-by-name) renames or ignores columns.",
     ),
     "RecordError": Refusal(
         lambda: load_record(_written("run.npz", "nothing")),
