@@ -30,9 +30,17 @@ from .motion import check_clip as check_clip
 from .motion import load_clip as load_clip
 from .motion import plan_walk as plan_walk
 from .motion import retarget as retarget
+from .resolution import AngularMomentumTask as AngularMomentumTask
 from .resolution import Answer as Answer
+from .resolution import CenterOfMassTask as CenterOfMassTask
 from .resolution import Certificate as Certificate
+from .resolution import FrameTask as FrameTask
 from .resolution import InverseDynamics as InverseDynamics
+from .resolution import JointTask as JointTask
+from .resolution import PostureTask as PostureTask
+from .resolution import Relaxation as Relaxation
+from .resolution import WholeBody as WholeBody
+from .resolution import WholeBodyLimits as WholeBodyLimits
 from .resolution import inverse_dynamics as inverse_dynamics
 from .simulation import Plane as Plane
 from .simulation import Sensors as Sensors

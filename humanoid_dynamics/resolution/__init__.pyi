@@ -4,6 +4,7 @@ from .certificate import AnswerStatus as AnswerStatus
 from .certificate import Certificate as Certificate
 from .inverse import InverseDynamics as InverseDynamics
 from .inverse import inverse_dynamics as inverse_dynamics
+from .joint_bounds import WholeBodyLimits as WholeBodyLimits
 from .objectives import Objective as Objective
 from .objectives import ShareObjective as ShareObjective
 from .objectives import TorqueObjective as TorqueObjective
@@ -15,3 +16,12 @@ from .step_bounds import SwitchBound as SwitchBound
 from .step_bounds import bound_switch_steps as bound_switch_steps
 from .step_bounds import bound_torque_step as bound_torque_step
 from .step_bounds import measure_switch_steps as measure_switch_steps
+from .tasks import AngularMomentumTask as AngularMomentumTask
+from .tasks import CenterOfMassTask as CenterOfMassTask
+from .tasks import FrameTask as FrameTask
+from .tasks import JointTask as JointTask
+from .tasks import PostureTask as PostureTask
+from .tasks import Task as Task
+from .tick import Relaxation as Relaxation
+from .tick import WholeBody as WholeBody
+from .tick import WholeBodyAnswer as WholeBodyAnswer

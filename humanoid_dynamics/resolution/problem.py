@@ -119,6 +119,7 @@ class DynamicsProblem:
         self._model, self._data, self._terms = robot.model, robot.data(), robot.data()
         self._known: dict[str, Vector] = {}  # terms computed since the last update
         self._rest = np.zeros(robot.nv)
+        self._upper = np.triu(np.ones((robot.nv, robot.nv))) - 0.5 * np.eye(robot.nv)
         self._floats = robot.root == "free_flyer"
         self._rows = tuple(
             (c.surface.frame, self.J[c.part], None if c.surface.kind == "face" else c.held.T.copy())
@@ -185,6 +186,23 @@ class DynamicsProblem:
         if active is not None:
             self.leave_out(active)
         return ""
+
+    @property
+    def data(self) -> pin.Data:
+        """What Pinocchio computed at the last update: placements, velocities and joint Jacobians."""
+        return self._data
+
+    def accelerate(self, a: Vector) -> None:
+        """Take another acceleration at the state of the last update: ``tau_0`` and ``free`` change, ``J`` does not.
+
+        Args:
+            a: (nv,) acceleration, finite.
+        """
+        tau_0 = pin.rnea(self._model, self._data, self.q, self.v, a)
+        self.tau_0 = tau_0 if self.force is None else tau_0 - self.force
+        self.a, self.free = a.copy(), self.tau_0[self.span]
+        if self.loops is not None:
+            self.J[self.held] = self.loops.update(self.q, self.v, a)
 
     @property
     def h(self) -> Vector:
@@ -282,8 +300,9 @@ class DynamicsProblem:
         return self._known[name]
 
     def _build_mass_matrix(self) -> Matrix:
-        upper = np.triu(pin.crba(self._model, self._terms, self.q))
-        return np.asarray(upper + np.triu(upper, 1).T)
+        M = pin.crba(self._model, self._terms, self.q) * self._upper
+        M += M.T
+        return np.asarray(M)
 
     def _build_gamma(self) -> Vector:
         gamma = np.zeros(self.size)
