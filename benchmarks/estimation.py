@@ -25,6 +25,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.estimation import EstimatorSettings
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+GRAVITY = np.array([0.0, 0.0, 9.81])  # m/s²
 CONTACT_FORCE, GUARD = 20.0, 0.02  # N, s: true contact; samples near a change are not judged
 SLIP_SPEED = 0.1  # m/s
 WARM = 1.0  # s; start of a run that the averages leave out
@@ -88,7 +89,7 @@ def find_biases(run: SensorRun) -> tuple[Vector, Vector]:
         speeds.append(X.rotation @ nu.linear)
         turns.append(X.rotation)
     dt = float(np.median(np.diff(run.t)))
-    force = [*np.gradient(np.array(speeds), dt, axis=0), 0.0, 0.0, 9.81]
+    force = np.gradient(np.array(speeds), dt, axis=0) + GRAVITY
     force = np.einsum("kji,kj->ki", np.array(turns), force)
     return (run.gyro - rates).mean(axis=0), (run.acc - force).mean(axis=0)
 

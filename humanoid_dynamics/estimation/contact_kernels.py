@@ -246,6 +246,7 @@ def correct_with_contacts(
         floor_variance,
         slip_filter,
         least,
+        rolling,
     ) = noise
     n, rows = len(contacts), len(history)
     then = history[(newest - back) % rows]
@@ -268,6 +269,10 @@ def correct_with_contacts(
         if contacts[i, 0] < least or dt <= 0.0:
             continue
         growth = max(1.0, full / max(contacts[i, 2], 1.0)) / contacts[i, 0]
+        roll = 0.0
+        for k in range(3):
+            roll += (twists[i, 3 + k] / rolling) ** 2
+        growth *= 1.0 + roll
         contacts[i, 4] = correct_velocity(
             then, P, delta, points[i], speeds[i], scale, variance / dt * growth
         )

@@ -34,6 +34,7 @@ class Correction:
         self.body, self.state, self.settings = body, state, settings
         self._estimate_wrenches = compile_kernel(contact_kernels.estimate_wrenches)
         self._correct_with_contacts = compile_kernel(contact_kernels.correct_with_contacts)
+        self._correct_if_still = compile_kernel(kernels.correct_if_still)
         self._correct_pose = compile_kernel(kernels.correct_pose)
         s = settings
         self._cues = (
@@ -46,6 +47,18 @@ class Correction:
             s.close_probability,
             s.open_probability,
         )
+        self._stillness = np.array(
+            [
+                s.still_rate,
+                s.still_acceleration,
+                s.still_joint,
+                s.still_filter,
+                s.still_duration,
+                (s.still_noise_factor * s.gyro_noise) ** 2,
+                s.still_noise**2,
+            ]
+        )
+        self._motion = np.concatenate((self._stillness[:5], [np.inf, np.inf]))
         self._noise = (
             s.edge_height,
             s.contact_scale,
@@ -59,6 +72,7 @@ class Correction:
             s.height_noise**2,
             s.slip_filter,
             s.least_probability,
+            s.roll_scale,
         )
 
     def use_joints(self, t: float, q: Vector, v: Vector, tau: Vector | None) -> EstimatorStatus:
@@ -90,6 +104,8 @@ class Correction:
             self._cues,
             self._noise,
         )
+        if state.started and dt > 0.0:
+            self._check_stillness(t, row, back, dt)
         state.q[:], state.v[:], state.times["joints"] = body.q, body.v, t
         self._fix_height()
         return EstimatorStatus.JOINTS_FROZEN if frozen else EstimatorStatus.ACCEPTED
@@ -120,6 +136,26 @@ class Correction:
         return (
             EstimatorStatus.POSE_OUTLIER if weight < s.outlier_weight else EstimatorStatus.ACCEPTED
         )
+
+    def _check_stillness(self, t: float, row: int, back: int, dt: float) -> None:
+        """Correct the filter with zero velocity and rate where IMU and joints have been constant for a while."""
+        state, s = self.state, self.settings
+        limits = self._stillness if t - state.moved > s.still_duration else self._motion
+        moves = self._correct_if_still(
+            state.X,
+            state.P,
+            state.history,
+            state.newest,
+            back,
+            state.history_gyro[row],
+            state.history_acc[row],
+            self.body.q,
+            state.means,
+            dt,
+            limits,
+        )
+        if moves or state.moved > t:
+            state.moved = t
 
     def _find_past(self, t: float) -> int | None:
         """Return how many IMU samples ago a time is, or None where it is before all of them."""

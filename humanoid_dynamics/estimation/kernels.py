@@ -268,6 +268,61 @@ def correct_turn(P: Matrix, delta: Vector, rate: Vector, scale: float, noise: fl
         correct_scalar(P, delta, h, rate[i], noise / weight)
 
 
+def correct_if_still(
+    X: Matrix,
+    P: Matrix,
+    history: Matrix,
+    newest: int,
+    back: int,
+    gyro: Vector,
+    acc: Vector,
+    q: Vector,
+    means: Matrix,
+    dt: float,
+    limits: Vector,
+) -> bool:
+    """Update fast and slow means of IMU and joints; where they agree, correct with zero velocity and rate.
+
+    Args:
+        X: (7, 3) newest state, changed in place.
+        P: (15, 15) covariance, changed in place.
+        history: (m, 7, 3) ring buffer of states, changed in place.
+        newest: Its newest row.
+        back: How many rows before the newest the sample belongs to.
+        gyro: (3,) angular rate as measured [rad/s].
+        acc: (3,) specific force as measured [m/s²].
+        q: (nq,) configuration; its first seven numbers are not read.
+        means: (2, nq - 1) fast and slow means, changed in place.
+        dt: Time since the sample before [s].
+        limits: (7,) largest differences of rates, forces and joints, time constants of the means, and variances times
+            seconds of rate and velocity; nothing is corrected where these are infinite.
+
+    Returns:
+        Whether the means disagree.
+    """
+    count, moves = len(q) - 1, False
+    fast, slow = dt / (dt + limits[3]), dt / (dt + limits[4])
+    for i in range(count):
+        value = gyro[i] if i < 3 else (acc[i - 3] if i < 6 else q[i + 1])
+        limit = limits[0] if i < 3 else (limits[1] if i < 6 else limits[2])
+        means[0, i] += fast * (value - means[0, i])
+        means[1, i] += slow * (value - means[1, i])
+        moves = moves or abs(means[0, i] - means[1, i]) > limit
+    if moves or limits[5] == math.inf:
+        return moves
+    then, delta, h = history[(newest - back) % len(history)], np.zeros(SIZE), np.zeros(SIZE)
+    for i in range(3):
+        h[:] = 0.0
+        h[9 + i] = 1.0
+        correct_scalar(P, delta, h, gyro[i] - then[5, i], limits[5] / dt)
+        h[:] = 0.0
+        h[3 + i] = 1.0
+        correct_scalar(P, delta, h, -then[3, i], limits[6] / dt)
+    retract(X, delta)
+    retract_history(history, len(history), newest, back + 1, delta)
+    return moves
+
+
 def correct_pose(
     X: Matrix,
     P: Matrix,

@@ -37,12 +37,14 @@ class EstimatorState:
         v: (nv,) its velocity.
         times: Times of the last samples by input [s].
         faults: Time of the last occurrence of each fault [s].
+        means: (2, nq - 1) fast and slow means of gyroscope, accelerometer and joints.
         calm: Sums over the calm moment so far: count, start, gyroscope, accelerometer, its squares.
         started: Whether the filter runs.
         height_known: Whether the height of the world is fixed.
         aligned: Whether a measured pose has set place and heading.
         given: What ``reset`` was given.
         same_since: Time since which joint values are constant [s].
+        moved: Time at which IMU or joints moved last [s].
         pending: Joint samples that wait for the IMU.
     """
 
@@ -59,6 +61,7 @@ class EstimatorState:
     points: Matrix
     q: Vector
     v: Vector
+    means: Matrix
     calm: Vector
     newest: int = -1
     times: dict[str, float] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class EstimatorState:
     height_known: bool = False
     aligned: bool = False
     same_since: float = -np.inf
+    moved: float = np.inf
     pending: list[tuple[float, Vector, Vector, Vector | None]] = field(default_factory=list)
 
     def copy(self) -> EstimatorState:
@@ -106,7 +110,8 @@ def new_state(nq: int, nv: int, contacts: int) -> EstimatorState:
         points=np.zeros((contacts, 3)),
         q=np.zeros(nq),
         v=np.zeros(nv),
-        calm=np.zeros(11),
+        means=np.zeros((2, nq - 1)),
+        calm=np.zeros(8),
     )
     state.contacts[:, MEASURED] = np.nan
     state.q[6] = 1.0

@@ -81,6 +81,7 @@ class EstimatorSettings:
         contact_scale: Innovation that halves the weight of a contact [m/s].
         full_load: Normal force from which on a contact has its full weight, of the robot's weight.
         edge_height: Height over the lowest corner at which the weight of a corner has fallen to 1/e [m].
+        roll_scale: Angular velocity of a sole that doubles the variance of its point [rad/s].
         turn_noise: Noise of the angular velocity of a flat sole [rad/s/√Hz].
         turn_scale: Angular velocity of a sole that halves its weight [rad/s].
         flat_height: Spread of the heights of the corners of a flat sole [m].
@@ -103,7 +104,13 @@ class EstimatorSettings:
         least_probability: Probability below which a contact measures nothing.
         slip_speed: Speed of a loaded contact point that is a slip [m/s].
         slip_filter: Time constant of that speed [s].
-        still_noise: Noise of the zero velocity of a robot that is still without contact [m/s/√Hz].
+        still_rate: Difference of fast and slow mean of the gyroscope beyond which the robot moves [rad/s].
+        still_acceleration: The same for the accelerometer [m/s²].
+        still_joint: The same for joints [rad].
+        still_filter: Time constant of the fast means [s].
+        still_duration: Time constant of the slow means, and time without motion after which the robot is still [s].
+        still_noise: Noise of the zero velocity of a still robot [m/s/√Hz].
+        still_noise_factor: Noise of its zero rate, of the noise of the gyroscope.
         pose_deviation: Default deviation of a given position [m].
         pose_turn_deviation: Default deviation of a given orientation [rad].
         pose_scale: Innovation over its deviation that halves the weight of a pose.
@@ -127,7 +134,7 @@ class EstimatorSettings:
     floor_height: float | None = None
     gravity: float = 9.81
     gyro_noise: float = 3e-4
-    acc_noise: float = 1e-2
+    acc_noise: float = 2e-2
     gyro_bias_walk: float = 1e-5
     acc_bias_walk: float = 1e-4
     gyro_bias_deviation: float = 0.006
@@ -145,10 +152,11 @@ class EstimatorSettings:
     calm_duration: float = 0.2
     calm_rate: float = 0.3
     calm_acceleration: float = 0.5
-    contact_noise: float = 0.0224
+    contact_noise: float = 0.011
     contact_scale: float = 0.06
     full_load: float = 0.9
     edge_height: float = 0.003
+    roll_scale: float = 1.5
     turn_noise: float = 0.012
     turn_scale: float = 0.15
     flat_height: float = 0.006
@@ -171,7 +179,13 @@ class EstimatorSettings:
     least_probability: float = 0.05
     slip_speed: float = 0.1
     slip_filter: float = 0.006
+    still_rate: float = 0.003
+    still_acceleration: float = 0.06
+    still_joint: float = 8e-4
+    still_filter: float = 0.03
+    still_duration: float = 0.3
     still_noise: float = 1e-3
+    still_noise_factor: float = 2.0
     pose_deviation: float = 0.005
     pose_turn_deviation: float = 0.01
     pose_scale: float = 5.0
