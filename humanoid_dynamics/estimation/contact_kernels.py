@@ -174,7 +174,7 @@ def locate_point(
 def fuse_cues(
     contacts: Matrix,
     heights: Vector,
-    cues: tuple[float, float, float, float, float, float, float, float],
+    cues: tuple[float, ...],
 ) -> None:
     """Update probability and state of the contacts from load, height over the other contacts, and schedule."""
     force, force_spread, lift, lift_spread, lift_most, planned, close, open_ = cues
@@ -209,10 +209,8 @@ def correct_with_contacts(
     contacts: Matrix,
     points: Matrix,
     dt: float,
-    cues: tuple[float, float, float, float, float, float, float, float],
-    noise: tuple[
-        float, float, float, float, float, float, float, float, float, float, float, float
-    ],
+    cues: tuple[float, ...],
+    noise: tuple[float, ...],
 ) -> None:
     """Locate the contacts, fuse their cues, and correct the state with those that carry load.
 

@@ -157,7 +157,7 @@ class EstimatorSettings:
     full_load: float = 0.9
     edge_height: float = 0.003
     roll_scale: float = 1.5
-    turn_noise: float = 0.012
+    turn_noise: float = 0.015
     turn_scale: float = 0.15
     flat_height: float = 0.006
     height_noise: float = 2e-3
@@ -179,10 +179,10 @@ class EstimatorSettings:
     least_probability: float = 0.05
     slip_speed: float = 0.1
     slip_filter: float = 0.006
-    still_rate: float = 0.003
+    still_rate: float = 0.005
     still_acceleration: float = 0.06
     still_joint: float = 8e-4
-    still_filter: float = 0.03
+    still_filter: float = 0.05
     still_duration: float = 0.3
     still_noise: float = 1e-3
     still_noise_factor: float = 2.0
