@@ -15,7 +15,8 @@ from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion, name_joints, take_table
-from humanoid_dynamics.motion.retargeted import Retargeting, retarget
+from humanoid_dynamics.motion.retargeted import Retargeting, retarget, retarget_human
+from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions, build_human
 from humanoid_dynamics.motion.retargeting.skeleton_map import (
     SkeletonMap,
     find_skeleton_map,
@@ -66,7 +67,9 @@ def load_clip(
 
 
 def retarget_file(
-    motion: Bvh | DeepMimic, robot: RobotModel, skeleton_map: SkeletonMap | None = None
+    motion: Bvh | DeepMimic | JointPositions,
+    robot: RobotModel,
+    skeleton_map: SkeletonMap | None = None,
 ) -> Retargeting:
     """Retarget what a file of a skeleton says.
 
@@ -81,6 +84,8 @@ def retarget_file(
     Raises:
         ClipError: If no map fits.
     """
+    if isinstance(motion, JointPositions):
+        return retarget_human(build_human(motion, skeleton_map), robot)
     if isinstance(motion, Bvh):
         moved = motion.skeleton_motion()
         return retarget(

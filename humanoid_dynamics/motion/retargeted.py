@@ -22,6 +22,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.doubts import tell_times
 from humanoid_dynamics.motion.inverse_kinematics import Found, InverseKinematics, Task
 from humanoid_dynamics.motion.resampling import align_signs
+from humanoid_dynamics.motion.retargeting.human import LEG_BONES, HumanMotion
 from humanoid_dynamics.motion.retargeting.skeleton import SkeletonMotion
 from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap
 from humanoid_dynamics.motion.smoothing import smooth_table
@@ -73,31 +74,6 @@ class Retargeting:
     iterations: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Human:
-    """A human over time, in a world with z up, in units of the file.
-
-    Attributes:
-        times: (n,) instants [s].
-        p: Body point -> (n, 3) positions.
-        R: Body part -> (n, 3, 3) rotations from the pose in which it stands.
-    """
-
-    times: Vector
-    p: Mapping[str, Matrix]
-    R: Mapping[str, Matrix]
-
-    def leg(self) -> float:
-        """Length of a leg, the mean of both."""
-        bones = [
-            np.linalg.norm(self.p[f"{s}_{b}"] - self.p[f"{s}_{a}"], axis=1).mean()
-            for s in SIDES
-            for a, b in _BONES
-        ]
-        return 0.5 * float(np.sum(bones))
-
-
-_BONES = (("hip", "knee"), ("knee", "ankle"))
 _ARMS = (("shoulder", "elbow"), ("elbow", "hand"))
 
 
@@ -123,11 +99,31 @@ def retarget(
         ClipError: If the skeleton has not the joints of the map, or no legs.
         UnsupportedRobotError: If the robot does not stand on two soles.
     """
-    human, body = _read_human(motion, skeleton_map), find_body(robot)
+    return retarget_human(_read_human(motion, skeleton_map), robot, scale=scale)
+
+
+def retarget_human(
+    human: HumanMotion, robot: RobotModel, *, scale: float | None = None
+) -> Retargeting:
+    """Put the motion of a human on a robot.
+
+    Args:
+        human: Body points and orientations of body parts over time.
+        robot: A robot that stands on two soles.
+        scale: Length on the robot of one unit of the motion [m]; where None the legs decide.
+
+    Returns:
+        The clip, at the instants of the motion, with the errors that remain.
+
+    Raises:
+        ClipError: If the legs have no length.
+        UnsupportedRobotError: If the robot does not stand on two soles.
+    """
+    body = find_body(robot)
     rest = _Rest(robot, body)
     leg = human.leg()
     if leg <= 0.0:
-        raise ClipError(motion.origin, "the legs of the skeleton have no length")
+        raise ClipError(human.origin, "the legs of the skeleton have no length")
     scale = rest.leg / leg if scale is None else scale
     tasks, goals, turns = _list_tasks(human, rest, scale)
     places, rotations = np.stack(goals, axis=1), np.stack(turns, axis=1)
@@ -136,7 +132,11 @@ def retarget(
     rows = ", ".join(map(str, jumps))
     notices = (f"an arm was caught behind a limit and jumps at rows {rows}",) if jumps else ()
     clip = Clip(
-        robot, human.times, q, origin=motion.origin, notices=notices + tell_times(human.times)
+        robot,
+        human.times,
+        q,
+        origin=human.origin,
+        notices=human.notices + notices + tell_times(human.times),
     )
     errors = np.array([one.errors for one in found])
     return Retargeting(
@@ -191,7 +191,7 @@ def _relaxed(robot: RobotModel, q: Vector) -> Vector:
     return relaxed
 
 
-def _read_human(motion: SkeletonMotion, skeleton_map: SkeletonMap) -> _Human:
+def _read_human(motion: SkeletonMotion, skeleton_map: SkeletonMap) -> HumanMotion:
     missing = [
         joint for joint in skeleton_map.points.values() if joint not in motion.skeleton.names
     ]
@@ -208,7 +208,7 @@ def _read_human(motion: SkeletonMotion, skeleton_map: SkeletonMap) -> _Human:
     places = {point: p[first:, joint] @ T.T for point, joint in index.items()}
     parts = {part: index[part] for part in LEVEL_PARTS if part in index}
     turns = {part: T @ R[first:, joint] @ R_rest[joint].T @ T.T for part, joint in parts.items()}
-    return _Human(motion.times[first:] - motion.times[first], places, turns)
+    return HumanMotion(motion.origin, motion.times[first:] - motion.times[first], places, turns)
 
 
 class _Rest:
@@ -237,7 +237,7 @@ class _Rest:
 
 
 def _list_tasks(
-    human: _Human, rest: _Rest, scale: float
+    human: HumanMotion, rest: _Rest, scale: float
 ) -> tuple[list[Task], list[Matrix], list[Matrix]]:
     """List the tasks and, frame by frame, their goals; the first is the middle of the hips, the second the pelvis."""
     points, n = rest.body.points, len(human.times)
@@ -267,7 +267,7 @@ def _list_tasks(
         point = points[f"{side}_ankle"]
         tasks.append(Task(point.name, point.frame, point.p_F, place=WEIGHTS["ankle"]))
         goals.append(scale * human.p[point.name] + raised + sign * sideways)
-        bones = [_BONES[0]] + [
+        bones = [LEG_BONES[0]] + [
             bone
             for bone in _ARMS
             if f"{side}_{bone[1]}" in points and f"{side}_{bone[1]}" in human.p
@@ -290,12 +290,12 @@ def _bone_task(rest: _Rest, side: str, first: str, second: str) -> Task:
     )
 
 
-def _directions(human: _Human, side: str, first: str, second: str) -> Matrix:
+def _directions(human: HumanMotion, side: str, first: str, second: str) -> Matrix:
     bone = human.p[f"{side}_{second}"] - human.p[f"{side}_{first}"]
     return np.asarray(bone / np.maximum(np.linalg.norm(bone, axis=1), 1e-12)[:, None])
 
 
-def _sideways(human: _Human, rest: _Rest, scale: float) -> Matrix:
+def _sideways(human: HumanMotion, rest: _Rest, scale: float) -> Matrix:
     """Return by how much the left ankle goes to the left because the hips of the robot are wider than those of the scaled human."""
     across = (human.p["left_hip"] - human.p["right_hip"]) * np.array([1.0, 1.0, 0.0])
     width = scale * float(np.linalg.norm(human.p["left_hip"] - human.p["right_hip"], axis=1).mean())

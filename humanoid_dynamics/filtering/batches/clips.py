@@ -21,6 +21,7 @@ ENDINGS = (
     ".json",
     ".mcap",
     ".pkl",
+    ".npy",
 )  # what is taken from a folder; a file that is named may end as it likes
 
 

@@ -16,16 +16,18 @@ from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
 from humanoid_dynamics.motion.formats.csv_file import SEPARATORS, read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
+from humanoid_dynamics.motion.formats.joint_positions_file import read_joint_array
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_archive
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
 from humanoid_dynamics.motion.formats.pickle_file import read_pickled_motion
 from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
+from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions
 from humanoid_dynamics.series.bag_reader import METADATA, is_bag
 from humanoid_dynamics.series.plain_pickle import is_pickle
 
-FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap", "pickle")
+FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap", "pickle", "npy")
 PICKLES = {
     ".pkl",
     ".pickle",
@@ -35,7 +37,7 @@ ZIP = b"PK\x03\x04"
 TABLES = ("csv", "opensim")  # of text
 HEAD = 4096  # bytes that tell text from other things
 
-Motion: TypeAlias = Recording | RobotMotion | Bvh | DeepMimic
+Motion: TypeAlias = Recording | RobotMotion | JointPositions | Bvh | DeepMimic
 
 
 def detect_format(path: Path) -> str:
@@ -45,7 +47,7 @@ def detect_format(path: Path) -> str:
         path: The file.
 
     Returns:
-        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, ``pickle``, or ``mcap`` for every bag.
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, ``pickle``, ``npy``, or ``mcap`` for every bag.
 
     Raises:
         ClipError: If it is none of them.
@@ -55,6 +57,8 @@ def detect_format(path: Path) -> str:
     head = _read_head(path)
     if head.startswith(ZIP):
         return "npz"
+    if head.startswith(np.lib.format.MAGIC_PREFIX):
+        return "npy"
     if is_pickle(head) or path.suffix.lower() in PICKLES:
         return "pickle"
     text = head.decode("utf-8-sig", errors="replace").lstrip()
@@ -102,6 +106,8 @@ def read_motion(path: Path, rate: float | None = None, motion: str = "") -> Moti
         return read_csv(path, rate)
     if found == "npz":
         return read_archive(path, rate)
+    if found == "npy":
+        return read_joint_array(path, rate)
     if found == "pickle":
         return read_pickled_motion(path, rate, motion)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {

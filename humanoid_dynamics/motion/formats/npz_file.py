@@ -26,10 +26,15 @@ from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.formats.holosoma_file import is_holosoma, read_holosoma
+from humanoid_dynamics.motion.formats.joint_positions_file import (
+    is_joint_positions,
+    read_joint_positions,
+)
 from humanoid_dynamics.motion.formats.mjlab_file import is_mjlab, read_mjlab
 from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_rate, find_rate
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.motion.poses import PoseStream, read_recorded_poses
+from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions
 from humanoid_dynamics.series.npz_file import BROKEN, load_archive
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -53,7 +58,7 @@ READ = (
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
-def read_archive(path: Path, rate: float | None = None) -> Recording | RobotMotion:
+def read_archive(path: Path, rate: float | None = None) -> Recording | RobotMotion | JointPositions:
     """Read a motion from a numpy archive of this package or of a trainer, by its keys.
 
     Args:
@@ -68,6 +73,8 @@ def read_archive(path: Path, rate: float | None = None) -> Recording | RobotMoti
         return read_mjlab(arrays, origin, rate)
     if is_holosoma(arrays):
         return read_holosoma(arrays, origin, rate)
+    if is_joint_positions(arrays):
+        return read_joint_positions(arrays, origin, rate)
     return _read_arrays(arrays, origin, rate)
 
 
