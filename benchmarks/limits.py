@@ -51,8 +51,11 @@ def build_limits(stand: Stand) -> Race:
     """
     robot = make_slippery(stand.robot)
     motions = build_sway(robot, STATES)
-    solver, q, v, a = InverseDynamics(robot, rule=RULE), stand.q, stand.v, stand.a
-    fading, passing = InverseDynamics(robot, rule=load_transfer.RULE), build_passing(robot, motions)
+    solver, fading = (  # without joint friction, as what they race against
+        InverseDynamics(robot, rule=rule, joint_friction=False)
+        for rule in (RULE, load_transfer.RULE)
+    )
+    q, v, a, passing = stand.q, stand.v, stand.a, build_passing(robot, motions)
     now = passing[0]
 
     def use(number: int) -> None:

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory, open_memory
 from humanoid_dynamics.resolution.rows import Rows, bend_row, rows_of, worst_row
-from humanoid_dynamics.resolution.small import BLOCK, add, add_row, add_rows, dot_row, square
+from humanoid_dynamics.resolution.small import add, add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
 APART: tuple[str, ...] = (
-    "walk_few_ways",
-    "walk_many_ways",
+    "walk",
 )  # of the parts of kernels here, those that are not copied to where called
-RARE = ("walk_many_ways",)  # those that are written short, because they seldom run
 IN_ORDER = (
     "lean_on",
     "remove_normal",
@@ -51,37 +49,7 @@ def walk(
     Returns:
         How it ended.
     """
-    if freedoms <= BLOCK:
-        return walk_few_ways(x, F, I, freedoms, torques, exact)
-    return walk_many_ways(x, F, I, freedoms, torques, exact)
-
-
-def walk_few_ways(
-    x: Vector,
-    F: Vector,
-    I: Indices,  # noqa: E741
-    freedoms: int,
-    torques: int,
-    exact: float,
-) -> int:
-    """Walk where ways fill one block at most: the compiler knows beforehand how long all loops over ways are."""
-    return walk_ways(x, open_memory(F, I), freedoms, torques, exact, BLOCK)
-
-
-def walk_many_ways(
-    x: Vector,
-    F: Vector,
-    I: Indices,  # noqa: E741
-    freedoms: int,
-    torques: int,
-    exact: float,
-) -> int:
-    """Walk where there are more."""
-    return walk_ways(x, open_memory(F, I), freedoms, torques, exact, fours(freedoms))
-
-
-def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, width: int) -> int:
-    """Walk in so many plain coordinates."""
+    M, width = open_memory(F, I), fours(freedoms)
     room, N, Q, R, u, active, rows = M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
     d, r, rest = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room]
     count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0

@@ -55,8 +55,8 @@ def find_violation(
         f: (size,) forces.
         tau: (na,) torques.
         A: (m, size) rows of contacts.
-        places: Coordinates with a motor (na,), those without, kinds of rows (m,), where the forces of each contact start (contacts,), and
-            where its rows do (contacts + 1,).
+        places: Coordinates with a motor (na,), those without, kinds of rows (m,), where the forces of each contact start, and
+            where its rows do (contacts + 1,) each.
         limits: Most that motors may give, tolerance included (na,), bounds of the rows (m,), coefficients of friction and largest normal
             forces (2 contacts,), what a row of a contact may be missed by, and one of the equation of motion.
         left: (nv,) written.
@@ -104,9 +104,9 @@ def breaks_contact(f: Vector, A: Matrix, places: Indices, limits: Vector, broken
         if not along <= limits[m + c] * normal + broken:
             return True
         rubs, turns = False, False
-        for i in range(places[m + contacts + c], places[m + contacts + c + 1]):
+        for i in range(places[m + contacts + 1 + c], places[m + contacts + 2 + c]):
             over = -limits[i]
-            for k in range(len(f)):
+            for k in range(at, places[m + c + 1]):
                 over += A[i, k] * f[k]
             if not over <= broken:
                 if places[i] == SOLID:
@@ -166,8 +166,9 @@ def _pack_rows(problem: DynamicsProblem) -> tuple[Indices, Vector]:
     """Return places and limits as ``find_violation`` reads them."""
     contacts, weight = problem.contacts, problem.unit_force
     ends = np.cumsum([0, *(len(contact.cone.b) for contact in contacts)])
+    starts = [0, *(contact.part.stop for contact in contacts)]
     kinds = [contact.kinds for contact in contacts]
-    places = (problem.driven_v, problem.undriven_v, *kinds, [c.part.start for c in contacts], ends)
+    places = (problem.driven_v, problem.undriven_v, *kinds, starts, ends)
     limits = (
         problem.effort * (1.0 + TORQUE_TOLERANCE),
         problem.b,
