@@ -20,7 +20,7 @@ from humanoid_dynamics.control.contact_state import ContactState, ContactThresho
 from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.control.reference import Reference
 from humanoid_dynamics.control.safe_output import SafeTorques
-from humanoid_dynamics.control.whole_body import Gains, WholeBodyLaw
+from humanoid_dynamics.control.whole_body import Gains, WholeBodyLaw, check_floating_base
 from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
@@ -76,14 +76,13 @@ class BalanceController:
         Raises:
             UnsupportedRobotError: If the root is not free, or a joint has several freedoms.
         """
+        check_floating_base(robot)
         self.robot, self.settings = robot, settings or BalanceSettings()
-        self.law = WholeBodyLaw(robot, gains=gains)
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
-        self._solver = InverseDynamics(
-            robot, self.law.names, self.settings.rule, joint_friction=False
-        )
+        self._solver = InverseDynamics(robot, rule=self.settings.rule, joint_friction=False)
+        self.law = WholeBodyLaw(self._solver.problem, gains)
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf

@@ -27,6 +27,7 @@ from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -99,31 +100,28 @@ class WholeBodyLaw:
 
     def __init__(
         self,
-        robot: RobotModel,
-        soles: tuple[str, ...] | None = None,
+        problem: DynamicsProblem,
         gains: Gains | None = None,
     ) -> None:
         """Prepare.
 
         Args:
-            robot: The robot; its root is free.
-            soles: Surfaces it stands on; ``robot.stance`` where None.
+            problem: The equation of motion of a robot with a free root on the contacts it stands on.
             gains: How strongly errors are answered.
 
         Raises:
             UnsupportedRobotError: If the root is not free.
-            UnknownNameError: If a surface does not exist.
         """
-        if robot.root != "free_flyer":
-            raise UnsupportedRobotError(
-                "balance", [robot.root], "requires a floating base, received root"
-            )
+        robot = problem.robot
+        check_floating_base(robot)
         self.robot, self.gains = robot, gains or Gains()
-        self.names = robot.stance if soles is None else soles
-        self._surfaces = tuple(robot.surface(name) for name in self.names)
+        self.names = tuple(contact.name for contact in problem.contacts)
+        self._problem, self._surfaces = problem, problem.surfaces
         self._data, self._wanted_data = robot.data(), robot.data()
         nv, n = robot.nv, len(self.names)
-        rows = 8 + 6 * n
+        self._starts = np.array([0, *(part.stop for part in problem.parts)], dtype=np.intp)
+        self._held = np.hstack([np.zeros((6, 0)), *(contact.held for contact in problem.contacts)])
+        rows = 8 + self._held.shape[1]
         self._A: Matrix = np.zeros((rows, nv))
         self._A[3:6, 3:6] = np.eye(3)
         self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
@@ -145,7 +143,7 @@ class WholeBodyLaw:
         mobility[:3], mobility[3:6] = BASE_LINEAR, BASE_ANGULAR
         self._feet = _find_feet(robot, self._surfaces)
         self._placements = Placements(robot.model, data)
-        self._views = (data.J, data.dJ, data.Ag, data.dAg, self._placements.poses)
+        self._views = (data.Ag, data.dAg, self._placements.poses)
         self._system = (
             *(self._A, self._b, self._softness, mobility),
             *(np.zeros((rows, nv)), np.zeros((rows, rows)), np.zeros(rows)),
@@ -181,17 +179,26 @@ class WholeBodyLaw:
         self._read_body(
             self._views, data.com[0], self._feet, v, self.robot.mass, self._now, self._A, self._b
         )
+        gamma = self._read_contacts(q, v)
         self._read(wanted, closed)
         self._soles[0] = closed
         ground = self._find_support(closed, self._soles[0])
         rows = (self._A, self._b, self._softness)
-        self._write_rows(
-            self._now, self._then, v, self._soles, self._gains, ground, rows, self._out
-        )
+        soles = (self._soles, (self._starts, self._held, gamma))
+        self._write_rows(self._now, self._then, v, soles, self._gains, ground, rows, self._out)
         a: Vector = np.empty(self.robot.nv)
         error = pin.difference(model, q, wanted.q)
         self._solve_rows(error, v, (wanted.v, wanted.a), self._joint_gains, self._system, a)
         return a
+
+    def _read_contacts(self, q: Vector, v: Vector) -> Vector:
+        """Copy the rows of the contacts, write the twists of their surfaces, and return gamma, J a = gamma, (r,)."""
+        problem, count = self._problem, self._held.shape[1]
+        problem.update(q, v)
+        self._A[6 : 6 + count] = problem.J[:count]
+        for k in range(len(self.names)):
+            self._now[3][k] = problem.twist(k)
+        return problem.gamma[:count]
 
     def heights(self) -> dict[str, float]:
         """Return the height of each sole above the ground z = 0, at the last tick [m]."""
@@ -240,6 +247,21 @@ class WholeBodyLaw:
         return self._ground
 
 
+def check_floating_base(robot: RobotModel) -> None:
+    """Refuse a robot whose root is not free.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        UnsupportedRobotError: If its root is not free.
+    """
+    if robot.root != "free_flyer":
+        raise UnsupportedRobotError(
+            "balance", [robot.root], "requires a floating base, received root"
+        )
+
+
 def _room(soles: int, motion: int) -> Body:
     """Return room for a robot or a reference, see ``write_rows``."""
     shapes = ((3, 3), (soles, 3), (3 * soles, 3), (soles, motion), (3, 3), (2, 3))
@@ -248,16 +270,11 @@ def _room(soles: int, motion: int) -> Body:
 
 
 def _find_feet(robot: RobotModel, surfaces: tuple[ContactSurface, ...]) -> Feet:
-    """Return joint, axes and origin of each sole, and the coordinates that move it, see ``read_body``."""
+    """Return joint, axes and origin of each sole, see ``read_body``."""
     model = robot.model
     frames = [model.frames[surface.frame] for surface in surfaces]
-    moves = np.zeros((len(frames), robot.nv))
-    for row, frame in zip(moves, frames, strict=True):
-        for joint in model.supports[frame.parentJoint]:
-            row[model.idx_vs[joint] : model.idx_vs[joint] + model.nvs[joint]] = 1.0
     return (
         np.array([frame.parentJoint for frame in frames], dtype=np.intp),
         np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),
         np.array([frame.placement.translation for frame in frames]).reshape(-1, 3),
-        moves,
     )

@@ -44,8 +44,9 @@ SMALL = 1e-9
 Body = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]
 Rows = tuple[Matrix, Vector, Vector]
 Ground = tuple[Matrix, Vector, Vector]
-Views = tuple[Matrix, Matrix, Matrix, Matrix, Matrix]
-Feet = tuple[Indices, Matrix, Matrix, Matrix]
+Views = tuple[Matrix, Matrix, Matrix]
+Feet = tuple[Indices, Matrix, Matrix]
+Contacts = tuple[Indices, Matrix, Vector]
 
 
 def read_body(
@@ -54,16 +55,16 @@ def read_body(
     """Write where the robot is, what it does, and the Jacobians of all that is asked.
 
     Args:
-        views: (6, nv) Jacobian of the joints, its rate, that of the momentum, its rate; (nj, 12) poses of the joints.
+        views: (6, nv) Jacobian of the momentum, its rate; (nj, 12) poses of the joints.
         com: (3,) centre of mass [m].
-        feet: Joint of each sole, (n, 3, 3) its axes and (n, 3) its origin on the joint, and (n, nv) 1 where a coordinate moves it.
+        feet: Joint of each sole, (n, 3, 3) its axes and (n, 3) its origin on the joint.
         v: (nv,) velocity.
         mass: Mass of the robot [kg].
         now: The robot, see ``write_rows``; written.
-        A: (8 + 6 n, nv) rows; written, but for those of the orientation of the root.
-        b: (8 + 6 n,) of which the last two become the drift of the spin.
+        A: (8 + r, nv) rows; those of the centre of mass and of the spin are written.
+        b: (8 + r,) of which the last two become the drift of the spin.
     """
-    _, _, momentum, rate, poses = views
+    momentum, rate, poses = views
     at, _, _, _, root, rates = now
     nv = len(v)
     for i in range(3):
@@ -85,15 +86,13 @@ def read_body(
                 A[len(A) - 5 + i] = momentum[i] / mass
                 b[len(b) - 5 + i] = drift / mass
     for k in range(len(feet[0])):
-        _read_foot(k, views, feet, v, now, A)
+        _place_foot(k, poses, feet, now)
 
 
-def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix) -> None:
-    """Write pose, Jacobian and drift of a sole: the acceleration of its origin where nothing accelerates."""
-    J, J_rate, _, _, poses = views
-    joints, axes, origins, moves = feet
-    place, turn, drift = now[1][k], now[2], now[3][k]
-    pose = poses[joints[k]]
+def _place_foot(k: int, poses: Matrix, feet: Feet, now: Body) -> None:
+    """Write where a sole is, and its axes."""
+    joints, axes, origins = feet
+    place, turn, pose = now[1][k], now[2], poses[joints[k]]
     for i in range(3):
         place[i] = pose[9 + i]
         for j in range(3):
@@ -101,33 +100,6 @@ def _read_foot(k: int, views: Views, feet: Feet, v: Vector, now: Body, A: Matrix
             turn[3 * k + i, j] = 0.0
             for m in range(3):
                 turn[3 * k + i, j] += pose[3 * m + i] * axes[k, m, j]
-    x, y, z = place[0], place[1], place[2]
-    vx = vy = vz = wx = wy = wz = 0.0
-    drift[:] = 0.0
-    row = 6 + 6 * k
-    for c in range(len(v)):
-        if moves[k, c] == 0.0:
-            continue
-        rx, ry, rz = J[3, c], J[4, c], J[5, c]
-        lx, ly, lz = J[0, c] + ry * z - rz * y, J[1, c] + rz * x - rx * z, J[2, c] + rx * y - ry * x
-        A[row, c], A[row + 1, c], A[row + 2, c] = lx, ly, lz
-        A[row + 3, c], A[row + 4, c], A[row + 5, c] = rx, ry, rz
-        s = v[c]
-        vx, vy, vz, wx, wy, wz = (
-            vx + lx * s,
-            vy + ly * s,
-            vz + lz * s,
-            wx + rx * s,
-            wy + ry * s,
-            wz + rz * s,
-        )
-        for i in range(6):
-            drift[i] += J_rate[i, c] * s
-    # Spatial acceleration about the world's origin -> of the sole's own origin, to which the turning adds omega x v.
-    ax, ay, az = drift[3], drift[4], drift[5]
-    drift[0] += ay * z - az * y + wy * vz - wz * vy
-    drift[1] += az * x - ax * z + wz * vx - wx * vz
-    drift[2] += ax * y - ay * x + wx * vy - wy * vx
 
 
 def solve_rows(
@@ -196,7 +168,7 @@ def write_rows(
     now: Body,
     then: Body,
     v: Vector,
-    soles: Matrix,
+    soles: tuple[Matrix, Contacts],
     gains: Vector,
     ground: Ground,
     rows: Rows,
@@ -205,19 +177,21 @@ def write_rows(
     """Write what is wished of the centre of mass, the trunk and the soles, and where the reference was moved for it.
 
     Args:
-        now: The robot: com, its velocity and drift (3, 3); places of soles (n, 3); their axes (n * 3, 3); their drift (n, 6); axes of the
+        now: The robot: com, its velocity and drift (3, 3); places of soles (n, 3); their axes (n * 3, 3); their twist in these (n, 6); axes of the
             root (3, 3); turning rate of the root in its axes, and spin: angular momentum about the com, per mass, of x and y (2, 3).
         then: The reference: com, velocity and acceleration; places of soles; their axes; velocities and accelerations of those that do
             not stand (n, 6) each, beside each other (n, 12); axes of the root; rate and acceleration of the root (2, 3).
         v: (nv,) velocity.
-        soles: (2, n) 1 where a sole stands, 0 elsewhere; how far soles in the air are asked below the reference [m].
+        soles: (2, n) 1 where a sole stands, 0 elsewhere; how far soles in the air are asked below the reference [m].  Then where the rows
+            of each start (n + 1,), held directions (6, r) and gamma (r,) of all, J a = gamma, in axes of the soles.
         gains: Stiffness and damping, see the places above.
         ground: Half planes a, b with a p <= b, and the middle, of the polygon of support, from the mean place of the soles that stand.
-        rows: Jacobians A (8 + 6 n, nv), those of the spin last; b, its last two the drift of the spin, and softness; written.
+        rows: Jacobians A (8 + r, nv), those of the spin last; b, its last two the drift of the spin, and softness; written.
         out: (16,) turn (9), shift (3), pressure (2), how much of the capture is missing (2); written.
     """
     A, b, softness = rows
-    closed, sink = soles[0], soles[1]
+    closed, sink = soles[0][0], soles[0][1]
+    starts, held, gamma = soles[1]
     n = len(closed)
     T, shift, here = _align(now, then, closed)
     tight = _ask_centre_of_mass(
@@ -232,26 +206,38 @@ def write_rows(
         + gains[UPRIGHT + 1] * (back @ then[5][0] - now[5][0])
     )
     softness[:3] = COM
-    softness[3:6], softness[6 + 6 * n :] = (
+    softness[3:6], softness[6 + starts[n] :] = (
         TRUNK * 10.0 ** (3.0 * tight),
         10.0 ** (4.0 - DECADES * tight),
     )
     for k in range(n):
-        i = 6 + 6 * k
-        velocity = A[i : i + 6] @ v
-        if closed[k] > 0.0:
-            softness[i : i + 6] = EXACT
-            b[i : i + 6] = -now[3][k] - gains[HOLD] * velocity
-            continue
-        softness[i : i + 6] = SWING
-        place = T @ then[1][k] + shift - now[1][k]
-        place[2] -= sink[k]
-        turn = _rotation_vector(T @ then[2][3 * k : 3 * k + 3] @ now[2][3 * k : 3 * k + 3].T)
-        for j, way in ((0, place), (3, turn)):
-            rate, onward = T @ then[3][k, j : j + 3], T @ then[3][k, 6 + j : 9 + j]
-            error = gains[FLIGHT] * way + gains[FLIGHT + 1] * (rate - velocity[j : j + 3])
-            b[i + j : i + j + 3] = onward + error - now[3][k, j : j + 3]
+        first, end = starts[k], starts[k + 1]
+        softness[6 + first : 6 + end] = EXACT if closed[k] > 0.0 else SWING
+        damping = gains[HOLD] if closed[k] > 0.0 else gains[FLIGHT + 1]
+        asked = np.zeros(6)
+        if closed[k] == 0.0:
+            axes = now[2][3 * k : 3 * k + 3]
+            place = T @ then[1][k] + shift - now[1][k]
+            place[2] -= sink[k]
+            turn = _rotation_vector(T @ then[2][3 * k : 3 * k + 3] @ axes.T)
+            for j, way in ((0, place), (3, turn)):
+                rate, onward = T @ then[3][k, j : j + 3], T @ then[3][k, 6 + j : 9 + j]
+                error = gains[FLIGHT] * way + gains[FLIGHT + 1] * rate
+                asked[j : j + 3] = axes.T @ (onward + error)
+        _ask_spatial(now[3][k], asked)
+        b[6 + first : 6 + end] = gamma[first:end] - damping * (A[6 + first : 6 + end] @ v)
+        for i in range(first, end):
+            for j in range(6):
+                b[6 + i] += held[j, i] * asked[j]
     out[:9], out[9:12] = T.flatten(), shift
+
+
+def _ask_spatial(twist: Vector, asked: Vector) -> None:
+    """Turn the acceleration of an origin into a spatial one, to which the turning of the sole adds v x omega."""
+    x, y, z, p, q, r = twist
+    asked[0] += y * r - z * q
+    asked[1] += z * p - x * r
+    asked[2] += x * q - y * p
 
 
 def has_moved(

@@ -5,8 +5,8 @@ from .certificate import Certificate as Certificate
 from .inverse import InverseDynamics as InverseDynamics
 from .inverse import inverse_dynamics as inverse_dynamics
 from .joint_bounds import WholeBodyLimits as WholeBodyLimits
+from .load_objective import ShareObjective as ShareObjective
 from .objectives import Objective as Objective
-from .objectives import ShareObjective as ShareObjective
 from .objectives import TorqueObjective as TorqueObjective
 from .rules import RULES as RULES
 from .rules import Rule as Rule

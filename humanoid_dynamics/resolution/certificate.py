@@ -11,10 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from humanoid_dynamics.contact.wrench import ContactWrench, measure_wrench
-from humanoid_dynamics.resolution.certificate_reasons import TORQUE_TOLERANCE, explain
-from humanoid_dynamics.resolution.contact_faults import find_faults, yaw_margin
 from humanoid_dynamics.resolution.contact_motion import Measured
 from humanoid_dynamics.resolution.problem import DynamicsProblem
+from humanoid_dynamics.resolution.violations import (
+    TORQUE_TOLERANCE,
+    explain,
+    find_faults,
+    yaw_margin,
+)
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.status import StatusEnum
 

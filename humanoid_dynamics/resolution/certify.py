@@ -23,11 +23,10 @@ from humanoid_dynamics.resolution.certificate import (
     RESIDUAL_TOLERANCE,
     Certificate,
 )
-from humanoid_dynamics.resolution.certificate_reasons import TORQUE_TOLERANCE
 from humanoid_dynamics.resolution.constraint_rows import FRICTION, SOLID, YAW, LoopRows, gear_rows
-from humanoid_dynamics.resolution.contact_faults import BROKEN
 from humanoid_dynamics.resolution.contact_motion import ContactMotion
 from humanoid_dynamics.resolution.problem import DynamicsProblem
+from humanoid_dynamics.resolution.violations import BROKEN, TORQUE_TOLERANCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 

@@ -3,56 +3,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import accumulate
+from types import MappingProxyType
 
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_pushes
-from humanoid_dynamics.resolution import (
-    active_set,
-    corner_forces,
-    free_ways,
-    halves,
-    inside,
-    kernels,
-    memory,
-    parallel,
-    rows,
-    settling,
-    small,
-    torque_system,
+from humanoid_dynamics.resolution.any_rank import (
+    CHOICE_FLOOR,
+    CHOICE_WEIGHT,
+    ForceSolution,
+    miss_weights,
 )
-from humanoid_dynamics.resolution.any_rank import ForceSolution
 from humanoid_dynamics.resolution.constraint_rows import YAW
-from humanoid_dynamics.resolution.contact_faults import BROKEN, TIGHT
-from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
-from humanoid_dynamics.resolution.kernels import MISSING, VERDICTS
-from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, miss_weights
+from humanoid_dynamics.resolution.kernels import (
+    MISSING,
+    VERDICTS,
+    share_tick,
+    share_tick_inside,
+    torque_tick,
+    torque_tick_inside,
+)
+from humanoid_dynamics.resolution.limit_kernels import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.memory import WRENCH, Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
 from humanoid_dynamics.resolution.problem import DynamicsProblem
+from humanoid_dynamics.resolution.violations import BROKEN, TIGHT
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, writable
-from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
 NONE: Indices = np.zeros(0, dtype=np.intp)
-MODULES = (
-    small,
-    memory,
-    rows,
-    active_set,
-    corner_forces,
-    free_ways,
-    inside,
-    parallel,
-    settling,
-    torque_system,
-    halves,
-    kernels,
-)
-PARTS: tuple[Kernel, ...] = tuple(
-    part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__
-)
+KERNELS: Mapping[str, tuple[Kernel, Kernel]] = MappingProxyType(
+    {"torque": (torque_tick, torque_tick_inside), "load": (share_tick, share_tick_inside)}
+)  # without limits and inside them
 
 
 class CompiledTick:
@@ -77,7 +62,7 @@ class CompiledTick:
         self._problem, self._limited = problem, limited
         self._sizes = (problem.size, problem.robot.nv, len(problem.driven_v))
         self._most, self._least = problem.effort, -problem.effort
-        self._tick = compile_kernel(fast.kernels[limited], PARTS)
+        self._tick = compile_kernel(KERNELS[fast.kernel][limited])
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
         self._memory = _fill(problem, fast, tolerances)
         self._lacking, self._rank = open_memory(*self._memory).lacking, len(problem.bearing_v)

@@ -13,7 +13,7 @@ import numpy as np
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import build_loop
-from humanoid_dynamics.contact.cone import WrenchCone, build_wrench_cone
+from humanoid_dynamics.contact.cone import FACETS, WrenchCone, build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -55,13 +55,16 @@ class Contact:
 
 
 def list_contacts(
-    robot: RobotModel, contacts: str | Iterable[str | ContactSurface] | None
+    robot: RobotModel,
+    contacts: str | Iterable[str | ContactSurface] | None,
+    facets: int = FACETS,
 ) -> tuple[Contact, ...]:
     """Return contacts with the places of their forces.
 
     Args:
         robot: The robot.
         contacts: Name or names of contact surfaces, or surfaces, each counted once; ``robot.stance`` where None.
+        facets: Sides of the friction pyramids.
 
     Raises:
         UnknownNameError: If a surface does not exist.
@@ -73,7 +76,7 @@ def list_contacts(
         each if isinstance(each, ContactSurface) else robot.surface(each)
         for each in dict.fromkeys(asked)
     )
-    cones = [build_wrench_cone(surface) for surface in surfaces]
+    cones = [build_wrench_cone(surface, facets) for surface in surfaces]
     ends = [0, *accumulate(cone.basis.shape[1] for cone in cones)]
     parts = (slice(a, b) for a, b in pairwise(ends))
     return tuple(Contact(*each) for each in zip(surfaces, cones, parts, strict=True))

@@ -10,8 +10,18 @@ A tick returns what is wrong first.
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.constraint_rows import FRICTION, SOLID, YAW
-from humanoid_dynamics.resolution.halves import count_halves, keep_half, mix_halves, take_half
-from humanoid_dynamics.resolution.inside import FAILED, HARD, SOFT, choose_inside
+from humanoid_dynamics.resolution.equation_kernels import (
+    CLEAR,
+    Question,
+    factor_weighted,
+    fill_shares,
+    fill_targets,
+    fill_torques,
+    settle,
+    solve_under_equations,
+)
+from humanoid_dynamics.resolution.fading import count_halves, keep_half, mix_halves, take_half
+from humanoid_dynamics.resolution.limit_kernels import FAILED, HARD, SOFT, choose_inside
 from humanoid_dynamics.resolution.memory import (
     BROKEN,
     LIGHT,
@@ -21,11 +31,8 @@ from humanoid_dynamics.resolution.memory import (
     Memory,
     open_memory,
 )
-from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
-from humanoid_dynamics.resolution.settling import CLEAR, factor_weighted, settle
 from humanoid_dynamics.resolution.small import dot, factor_cholesky, solve_transposed, solve_upper
-from humanoid_dynamics.resolution.torque_system import fill_torques, solve_under_equations
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_in, four_of, put_four

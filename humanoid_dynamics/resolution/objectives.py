@@ -6,30 +6,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from humanoid_dynamics.contact.wrench import reference_point
-from humanoid_dynamics.resolution.inner_forces import BASE_COORDINATES, InnerForces
-from humanoid_dynamics.resolution.kernels import (
-    share_tick,
-    share_tick_inside,
-    torque_tick,
-    torque_tick_inside,
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.resolution.equation_kernels import (
+    CLEAR,
+    MOST_PASSES,
+    SETTLED,
+    weigh,
 )
-from humanoid_dynamics.resolution.parallel import FACE, stiffen
 from humanoid_dynamics.resolution.problem import DynamicsProblem
-from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
-from humanoid_dynamics.resolution.weights import build_weights, is_diagonal
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import Kernel
 
+Weights: TypeAlias = "float | tuple[float, ...] | tuple[tuple[float, ...], ...]"
 TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weights have no unit
 TYPICAL_ARM = 0.15  # m; what turns a push into the torque by which small weights count it, whatever a robot weighs
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
-RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments where no face bears, see ``stiffen``
 GEAR_WEIGHT = 1e-6
 LOOP_WEIGHT = 1e-9  # as small as a well conditioned program allows: loops bear what they have to
 
@@ -39,7 +35,7 @@ class Fast:
     """The kernel that answers for an objective in one go, and what it weighs; what it does not use is all ones.
 
     Attributes:
-        kernels: Ticks of ``kernels``, one that knows no limits and one that keeps them.
+        kernel: Kind of its ticks in ``kernels``: ``torque`` or ``load``.
         path: How it finds the push.
         push_weights: (size,) weights of the push.
         torque_weights: (width of span,) weights of the torques.
@@ -49,7 +45,7 @@ class Fast:
         light: Whether weights of the push only keep it bounded, see ``settling``.
     """
 
-    kernels: tuple[Kernel, Kernel]
+    kernel: str
     path: str
     push_weights: Vector
     torque_weights: Vector
@@ -228,7 +224,7 @@ class TorqueObjective(Objective):
         of_push = (np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
         weights = np.array(weights[self.problem.span])
         return Fast(
-            (torque_tick, torque_tick_inside),
+            "torque",
             "kkt",
             self.H_x.diagonal().copy(),
             weights,
@@ -248,146 +244,57 @@ class TorqueObjective(Objective):
         return 0.0 if info else float(np.min(factor.diagonal() ** 2 / diagonal, initial=1.0))
 
 
-class ShareObjective(Objective):
-    """Distance to the push in which each contact takes its share of the total force [BP, eq. 28-29], in any number of contacts.
+def as_value(weights: ArrayLike) -> Weights:
+    """Return weights as numbers and tuples, equal to others of the same numbers.
 
-    Forces are shares of the total force, all parallel, so that every contact of a level ground has the friction of the whole.  The moment
-    that is left goes to faces and edges by the same shares, so that all centres of pressure move alike.  What turns about the normal is
-    counted about the origin of a surface's frame, also for an edge: a sole and its heel or toe, which have one frame, turn alike, and
-    nothing jumps where a step rolls over.  A contact with share zero carries nothing at all: the push is continuous where contacts come
-    and go.
-
-    Attributes:
-        is_force: (size,) which parts of the push are forces of contacts.
-        to_faces: (contacts,) one for each face, zero for others.
+    Args:
+        weights: A number, a vector or a matrix.
     """
+    listed = np.asarray(weights, dtype=np.float64).tolist()
+    return (
+        listed
+        if isinstance(listed, float)
+        else tuple(tuple(row) if isinstance(row, list) else row for row in listed)
+    )
 
-    takes_load = True
-    is_force: Vector
-    to_faces: Vector
 
-    def __init__(self, problem: DynamicsProblem) -> None:
-        """Prepare.
+def build_weights(name: str, weights: ArrayLike, size: int) -> Matrix:
+    """Return weights as a matrix.
 
-        Args:
-            problem: What is asked.
-        """
-        super().__init__(problem)
-        n, contacts = problem.size, len(problem.parts)
-        self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
-        self.to_faces = np.array([float(part.stop - part.start == FACE) for part in problem.parts])
-        self.is_force = np.zeros(n, dtype=bool)
-        self._twist = np.zeros((n, 2))
-        for surface, part in zip(problem.surfaces, problem.parts, strict=True):
-            if surface.kind == "edge":
-                x, y, _ = reference_point(surface)
-                self._twist[part.start + 4] = y, -x
-        self._twisted = np.flatnonzero(self._twist.any(axis=1))
-        outer = problem.parts[-1].stop if contacts else 0
-        base = int(
-            np.count_nonzero(problem.bearing_v < BASE_COORDINATES.get(problem.robot.root, 0))
+    Args:
+        name: What they are called where they are refused.
+        weights: One positive number, (size,) positive numbers, or a (size, size) symmetric, positive definite matrix.
+        size: How many squares there are.
+
+    Returns:
+        (size, size) the weights.
+
+    Raises:
+        ShapeError: If they are neither.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    whole = np.diag(np.broadcast_to(values, size)) if values.shape in {(), (size,)} else values
+    fits = (
+        whole.shape == (size, size)
+        and bool(np.isfinite(values).all())
+        and np.array_equal(whole, whole.T)
+    )
+    if (
+        not fits
+        or not np.all(values.diagonal() > 0.0 if values.ndim > 1 else values > 0.0)
+        or (size and lapack.dpotrf(whole)[1])
+    ):
+        expected = f"a positive, finite number, ({size},) of them, or a symmetric, positive definite ({size}, {size}) matrix"
+        raise ShapeError(
+            name, f"{values}" if values.ndim == 0 else f"shape {values.shape}", expected
         )
-        self._inner = InnerForces(outer, base) if outer < n else None
-        for k, part in enumerate(problem.parts):
-            forces = slice(part.start, part.start + 3)
-            self._to_forces[forces, k] = 1.0
-            self._to_compliance[part, k] = 1.0
-            self._to_compliance[forces, k] = RIGID_LEVER**-2
-            self.is_force[forces] = True
-        self._metric = np.where(
-            np.arange(n) < outer, 1.0, GEAR_WEIGHT
-        )  # inner forces follow from those of contacts
-        np.fill_diagonal(self.H, self._metric)
+    return np.array(whole)
 
-    def write(self, shares: Vector) -> None:
-        """Fill ``g``: distances weigh alike in N and N·m, so that forces keep to their shares and moments give way first."""
-        choice = self.choose(shares)
-        self.g[:] = self._metric * (self.target(shares) if choice is None else choice)
 
-    def target(self, shares: Vector) -> Vector:
-        """Return the forces by shares, without moments about the normals through the origins, (size,).
+def is_diagonal(weights: Matrix) -> bool:
+    """Whether a matrix of weights is one number for each square.
 
-        Args:
-            shares: (contacts,) shares; where more numbers follow, these are the push, (size,).
-        """
-        contacts = len(self.problem.parts)
-        if len(shares) > contacts:
-            return np.array(shares[contacts:])
-        linear = self.problem.base_linear
-        force: Vector = self.problem.J_span[:, linear].dot(
-            self.problem.free[linear]
-        )  # the total force, in the axes of each contact
-        force *= self._to_forces.dot(shares)
-        for row in self._twisted:
-            force[row] = self._twist[row].dot(force[row - 4 : row - 2])
-        return force
-
-    def choose(self, shares: Vector) -> Vector | None:
-        """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
-        x, J_u, compliance, missing = self.give_way(shares)
-        if not J_u.shape[1]:
-            return self.complete(x)
-        yielding = J_u * compliance[:, None]
-        _, multipliers, info = lapack.dposv(
-            J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1
-        )
-        if info:
-            return None
-        x += yielding.dot(multipliers)
-        return self.complete(x)
-
-    def complete(self, x: Vector) -> Vector:
-        """Return a push with the inner forces that follow from its contacts, written in place.
-
-        Args:
-            x: (size,) push.
-        """
-        if self._inner is not None:
-            self._inner.complete(
-                x,
-                self.problem.J_span[:, self.problem.bearing],
-                self.problem.free[self.problem.bearing],
-            )
-        return x
-
-    def give_way(self, shares: Vector) -> tuple[Vector, Matrix, Vector, Vector]:
-        """Return the target, what each part of the push does, how much each gives way, and what the target leaves.
-
-        Equations are those that contacts answer for alone, see ``InnerForces``.
-
-        Args:
-            shares: (contacts,) shares; where more numbers follow, these are the target.
-        """
-        problem = self.problem
-        x, J_u, missing = (
-            self.target(shares),
-            problem.J_span[:, problem.bearing],
-            problem.free[problem.bearing],
-        )
-        missing = missing - x.dot(J_u)
-        if self._inner is not None:
-            Z = self._inner.reduce(J_u)
-            J_u, missing = J_u @ Z, missing @ Z
-        shares = shares[: len(problem.parts)]
-        compliance = self._to_compliance.dot(shares)
-        compliance[self.is_force] *= stiffen(
-            self.to_faces.dot(shares), J_u.shape[1], problem.base_linear.stop
-        )
-        return x, J_u, compliance, missing
-
-    def fast(self) -> Fast:
-        """Return the kernel of shares."""
-        n, width = self.problem.J_span.shape
-        owner, softness = np.full(n, -1, dtype=np.intp), np.ones(n)
-        for k, part in enumerate(self.problem.parts):
-            owner[part] = k
-            softness[part.start : part.start + 3] = RIGID_LEVER**-2
-        return Fast(
-            (share_tick, share_tick_inside),
-            "closed",
-            np.ones(n),
-            np.ones(width),
-            softness,
-            self._twist,
-            owner,
-        )
+    Args:
+        weights: (n, n) the weights.
+    """
+    return not np.any(weights - np.diag(weights.diagonal()))

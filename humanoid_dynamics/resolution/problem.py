@@ -16,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from humanoid_dynamics.contact.cone import FACETS
 from humanoid_dynamics.contact.ground import AnyGround, find_grounds
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
@@ -77,6 +78,7 @@ class DynamicsProblem:
         robot: RobotModel,
         contacts: str | Iterable[str | ContactSurface] | None = None,
         ground: AnyGround = None,
+        facets: int = FACETS,
     ) -> None:
         """Prepare.
 
@@ -84,12 +86,13 @@ class DynamicsProblem:
             robot: The robot.
             contacts: Name or names of contact surfaces, or surfaces, each counted once; ``robot.stance`` where None.
             ground: Ground that these surfaces are on, see ``find_grounds``; not checked where None.
+            facets: Sides of the friction pyramids in ``A``, which are inside the round cones.
 
         Raises:
             UnknownNameError: If a surface does not exist.
         """
         self.robot = robot
-        self.contacts = list_contacts(robot, contacts)
+        self.contacts = list_contacts(robot, contacts, facets)
         self.surfaces = tuple(contact.surface for contact in self.contacts)
         self.parts = tuple(contact.part for contact in self.contacts)
         end = self.parts[-1].stop if self.parts else 0
@@ -272,6 +275,11 @@ class DynamicsProblem:
             full_rank: What that was before.
         """
         self.J[:], self.full_rank = J, full_rank
+
+    def twist(self, contact: int) -> Vector:
+        """Return linear and angular velocity of a surface in its own axes, (6,) [m/s, rad/s], at the last update."""
+        frame = self.surfaces[contact].frame
+        return np.asarray(pin.getFrameVelocity(self._model, self._data, frame, LOCAL).vector)
 
     def place(self, contact: int) -> tuple[Matrix, Vector]:
         """Return orientation (3, 3) and position (3,) [m] of a surface in the world, at the last update."""

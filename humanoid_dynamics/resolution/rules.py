@@ -16,10 +16,10 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.resolution.objectives import Objective, ShareObjective, TorqueObjective
-from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.cop_feasible_load import PressedShareObjective
+from humanoid_dynamics.resolution.load_objective import ShareObjective
+from humanoid_dynamics.resolution.objectives import Objective, TorqueObjective, Weights, as_value
 from humanoid_dynamics.resolution.problem import DynamicsProblem
-from humanoid_dynamics.resolution.weights import Weights, as_value
 
 WRENCH_WEIGHT = 1e-6
 DEFAULT_RULE = (

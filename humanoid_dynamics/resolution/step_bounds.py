@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.contact.schedule import ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthest, push_rates
+from humanoid_dynamics.resolution.cop_feasible_load import PressedShareObjective
 from humanoid_dynamics.resolution.inverse import InverseDynamics
-from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.load_objective import ShareObjective
+from humanoid_dynamics.resolution.load_step_bounds import bound_share_step, follow_any
+from humanoid_dynamics.resolution.load_step_maps import bound_limited, find_farthest, push_rates
 from humanoid_dynamics.resolution.problem import FREE_BASE, DynamicsProblem
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, find_rule
-from humanoid_dynamics.resolution.share_bounds import bound_share_step, follow_any
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 
 INSTANT = 1e-9  # s; what lies between just before and just after

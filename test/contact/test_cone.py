@@ -9,7 +9,7 @@ from nearest import cone_distance
 from humanoid_dynamics.contact.cone import build_generators, build_pushes, build_wrench_cone
 from humanoid_dynamics.contact.wrench import measure_wrench
 from humanoid_dynamics.model.surface import MOST_CORNERS, ContactSurface
-from humanoid_dynamics.resolution.contact_faults import yaw_margin
+from humanoid_dynamics.resolution.violations import yaw_margin
 from humanoid_dynamics.spatial.polygon import margin_inside
 
 X, Y = 0.11, 0.05

@@ -26,6 +26,7 @@ from humanoid_dynamics.errors import (
 )
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.scenarios import build_scenario
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.spatial.compiling import compile_kernel
@@ -330,7 +331,7 @@ def test_whatever_comes_torques_are_finite_and_within_limits(robot):
 
 
 def test_accelerations_keep_standing_soles_still_and_give_the_centre_of_mass_its_own(robot):
-    law = WholeBodyLaw(robot)
+    law = WholeBodyLaw(DynamicsProblem(robot))
     rng = np.random.default_rng(0)
     q = pin.integrate(robot.model, robot.posture, 0.02 * rng.normal(size=robot.nv))
     wanted = Wanted(robot.posture, np.zeros(robot.nv), np.zeros(robot.nv))
@@ -362,7 +363,7 @@ def test_a_pressure_that_is_planned_at_the_rim_leaves_the_posture_alone(name):
 
 def test_a_robot_without_a_free_root_is_refused():
     with pytest.raises(UnsupportedRobotError):
-        WholeBodyLaw(hd.load_robot("fourbar"))
+        WholeBodyLaw(DynamicsProblem(hd.load_robot("fourbar")))
 
 
 def test_the_nearest_point_of_a_support():

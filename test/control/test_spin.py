@@ -8,6 +8,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
 from humanoid_dynamics.control.whole_body_kernels import GRAVITY
+from humanoid_dynamics.resolution.problem import DynamicsProblem
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def robot():
 
 def ask(robot, speed):
     """Return law, acceleration and the rates of momentum it means, for a body that moves ahead on soles that stand."""
-    law = WholeBodyLaw(robot)
+    law = WholeBodyLaw(DynamicsProblem(robot))
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     data = robot.data()
     J = np.vstack(

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.limits import build_sway, make_slippery
 from benchmarks.stand import build_stand
-from humanoid_dynamics.resolution import active_set, compiled, inside, kernels
+from humanoid_dynamics.resolution import active_set, compiled, kernels, limit_kernels
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 
 STATES = 24
@@ -30,7 +30,7 @@ class Count:
 
 
 def build_solver(monkeypatch, strength):
-    monkeypatch.setattr(compiled, "compile_kernel", lambda kernel, parts: kernel)
+    monkeypatch.setattr(compiled, "compile_kernel", lambda kernel: kernel)
     robot = make_slippery(build_stand("human28").robot)
     weak = replace(robot, limits=replace(robot.limits, effort=strength * robot.limits.effort))
     return InverseDynamics(weak, rule="minimum_torque_limited")
@@ -46,16 +46,16 @@ def answers(solver):
 def test_forces_at_corners_are_the_answer_of_rows(monkeypatch):
     """Where contacts alone keep a motion from being met, rows are not asked, and have nothing else to say."""
     solver, count, ended = build_solver(monkeypatch, 1.0), Count(monkeypatch), []
-    press_corners = inside.press_corners
+    press_corners = limit_kernels.press_corners
 
     def told(*arguments):
         ended.append(press_corners(*arguments))
         return ended[-1]
 
-    monkeypatch.setattr(inside, "press_corners", told)
+    monkeypatch.setattr(limit_kernels, "press_corners", told)
     by_corners = answers(solver)
     steps, count.calls = count.calls, 0
-    monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
+    monkeypatch.setattr(limit_kernels, "press_corners", lambda *_: active_set.LOST)
     by_rows = answers(solver)
     paths = [answer.certificate.path for answer in by_corners]
     assert ended == [active_set.FOUND] * paths.count("qp_soft")
@@ -72,14 +72,14 @@ def test_forces_at_corners_are_the_answer_of_rows(monkeypatch):
 def test_motors_at_their_limits_are_left_to_rows(monkeypatch):
     """Forces at corners know nothing of motors: an answer that asks too much of one is not taken."""
     solver, taken = build_solver(monkeypatch, 0.2), []
-    press_corners = inside.press_corners
+    press_corners = limit_kernels.press_corners
     monkeypatch.setattr(
-        inside,
+        limit_kernels,
         "press_corners",
         lambda *arguments: taken.append(press_corners(*arguments)) or taken[-1],
     )
     found = answers(solver)
-    monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
+    monkeypatch.setattr(limit_kernels, "press_corners", lambda *_: active_set.LOST)
     weight, limited = solver.problem.unit_force, 0
     for one, other in zip(found, answers(solver), strict=True):
         limited += one.certificate.torque_margin < 1e-6
@@ -95,8 +95,8 @@ def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
 
     def lose(question, _):
         question[3][:] = np.nan
-        seen.append(inside.SOFT)
-        return inside.SOFT
+        seen.append(limit_kernels.SOFT)
+        return limit_kernels.SOFT
 
     monkeypatch.setattr(kernels, "choose_inside", lose)
     assert all(
@@ -109,7 +109,7 @@ def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
 def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
     """A tick that misses the motion calls as much as one that meets it, but for what finds its push and the status."""
     solver, called = build_solver(monkeypatch, 1.0), []
-    told = {"answer.py", "certificate.py", "certify.py", "resolver.py", "any_rank.py"}
+    told = {"answer.py", "certificate.py", "certify.py", "inverse.py", "any_rank.py"}
 
     def count(frame, event, _):
         called[-1] += event == "call" and Path(frame.f_code.co_filename).name in told

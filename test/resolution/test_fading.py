@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.resolution.halves import weigh_halves
+from humanoid_dynamics.resolution.fading import weigh_halves
 
 RULE = "transition_limited"
 KEPT = {

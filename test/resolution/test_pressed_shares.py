@@ -15,15 +15,15 @@ from humanoid_dynamics.motion.walking.rolling_step import (
     build_planar_step,
     build_spatial_step,
 )
-from humanoid_dynamics.resolution.inverse import InverseDynamics
-from humanoid_dynamics.resolution.pressed_pairs import (
+from humanoid_dynamics.resolution.cop_feasible_forces import (
     EASED,
     OUTSIDE,
     find_sides,
     press_nearest,
     press_share,
 )
-from humanoid_dynamics.resolution.pressed_shares import GROUND, STEEP_GROUND
+from humanoid_dynamics.resolution.cop_feasible_load import GROUND, STEEP_GROUND
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.solvers.qp import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"

@@ -21,8 +21,8 @@ from humanoid_dynamics.control.holding import HoldingTorques
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
-from humanoid_dynamics.resolution.limits import MOMENT_LEVER
-from humanoid_dynamics.resolution.load_split import split_by_procedure_4
+from humanoid_dynamics.papers.biped.load_split import split_by_procedure_4
+from humanoid_dynamics.resolution.any_rank import MOMENT_LEVER
 from humanoid_dynamics.resolution.objectives import Objective, TorqueObjective
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, weighted_pseudo_inverse

@@ -8,14 +8,17 @@ from itertools import combinations
 
 import numpy as np
 
-from humanoid_dynamics.resolution.face_bounds import push_rates
+from humanoid_dynamics.resolution.cop_feasible_forces import LEVER, STEEPEST, bound_pressed_share
+from humanoid_dynamics.resolution.cop_feasible_load import PressedShareObjective
 from humanoid_dynamics.resolution.fading import fade_of
-from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.resolution.pressed_corners import LEVER
-from humanoid_dynamics.resolution.pressed_pairs import STEEPEST, bound_pressed_share
-from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.load_objective import ShareObjective
+from humanoid_dynamics.resolution.load_step_maps import (
+    Moves,
+    build_share_map,
+    move_shares,
+    push_rates,
+)
 from humanoid_dynamics.resolution.problem import DynamicsProblem
-from humanoid_dynamics.resolution.share_maps import Moves, build_share_map, move_shares
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LITTLE = 1e-9  # share of a contact that is about to bear

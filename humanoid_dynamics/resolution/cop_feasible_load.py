@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares that let two contacts press inside themselves: the recommended transition of load, tick by tick [BP, eq. 28-29, assumption 2].
+"""Load fractions for which contacts press inside themselves: the recommended transition of load [BP, eq. 28-29, assumption 2].
 
 With 1 - s on one contact and s on the other, pressures at p_1 and p_2 add up to the zero-moment point z = (1 - s) p_1 + s p_2.  So s is
-kept where p_1 and p_2 can lie within their contacts.  While a step rolls over, which is while one of them is a face and the other an edge,
-or in the plane an edge and a point, s rises in two parts, and passes at half time the one share for which both press where they face each
-other: there contacts may change from heel to sole and from sole to toe, and no torque has a step.
+kept where p_1 and p_2 can lie within their contacts.  A step rolls over while one of them is a face and the other an edge, or in the plane
+an edge and a point.  Then s rises in two parts, and passes at half time the one fraction for which both press where they face each other:
+there contacts may change from heel to sole and from sole to toe, and no torque has a step.
 
-With three contacts or more the push is the nearest one to that of ``transition`` whose forces press inside all contacts that are ground,
-see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades: the push is the mean of
-those with and without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
+With three contacts or more the force is the nearest one to that of ``transition`` that presses inside all contacts that are ground;
+load fractions and centres of pressure give way together.  A contact with a small fraction fades: the force is the mean of those with and
+without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
 
-On a slope contacts are ground in part: the share between two goes so far of its way, and of three a steep one presses so far from its
+On a slope contacts are ground in part: the fraction between two goes so far of its way, and of three a steep one presses so far from its
 middle.
 
-A set that cannot hold a body, such as an edge and a point on its line, has no answer, and on the way there one of forces beyond all
-bounds.  It counts the less the nearer it is to that, and shares alone count in its place.  So do two contacts with shares that are moved:
-with a joint without motor in a leg all of the load on the other one may leave nothing that holds the joint.
+A set that cannot hold a body, such as an edge and a point on its line, has no answer, and forces beyond all bounds on the way there.  It
+counts the less the nearer it is to that, and load fractions alone count in its place.  So do two contacts whose fractions are moved: with
+a joint without motor in a leg all of the load on the other one may leave nothing that holds the joint.
 """
 
 from __future__ import annotations
@@ -24,14 +24,40 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
+from scipy.linalg import lapack
 
-from humanoid_dynamics.resolution.bearing import bear_surely
+from humanoid_dynamics.resolution.cop_feasible_forces import RISE, SAME, PressedCorners, press_share
 from humanoid_dynamics.resolution.fading import fade_of
-from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.resolution.pressed_corners import PressedCorners
-from humanoid_dynamics.resolution.pressed_pairs import RISE, SAME, press_share
+from humanoid_dynamics.resolution.load_objective import ShareObjective
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+def bear_surely(J_u: Matrix, compliance: Vector, missing: Vector) -> tuple[float, Vector | None]:
+    """Return C J_u mu with J_u' C J_u mu = missing: the push of least x'x / C that makes up for what is missing.
+
+    Args:
+        J_u: (size, equations) what the push does.
+        compliance: (size,) how much each part of it gives way, C.
+        missing: (equations,) what it is to do.
+
+    Returns:
+        Which part of an equation is not one of those before it, at least, zero where nothing bears; and the push (size,), then None.
+    """
+    if not J_u.shape[1]:
+        return 1.0, np.zeros(len(J_u))
+    roots = np.sqrt(compliance)
+    A = J_u * roots[:, None]
+    sizes = np.linalg.norm(A, axis=0)
+    if len(A) < len(sizes) or not (sizes > 0.0).all() or not np.isfinite(A).all():
+        return 0.0, None
+    Q, R = np.linalg.qr(A / sizes)
+    bearing, info = lapack.dtrtrs(R, missing / sizes, trans=1)
+    push = roots * Q.dot(bearing)
+    if info or not np.isfinite(push).all():
+        return 0.0, None
+    return float(np.abs(R.diagonal()).min()), push
+
 
 FLOATING = ("free_flyer", "planar")
 FARTHEST = 10.0  # forces of the contacts of a set, and moments over 1 m, in body weights or total forces, from which on it counts less
