@@ -21,19 +21,19 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 55167,
-    "files": 790,
+    "statements": 55056,
+    "files": 777,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 11,
-    "single-use modules": 22,
+    "single-use modules": 20,
     "repeated class names": 44,
     "late imports": 29,
     "private imports": 18,
     "scattered numbers": 612,
     "complex functions": 84,
     "deep imports": 0,
-    "banned words": 612,
+    "banned words": 609,
     "long lines": 117,
     "loose statuses": 0,
     "failing examples": 0,

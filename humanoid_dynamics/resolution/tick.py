@@ -26,9 +26,9 @@ from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.certificate import AnswerStatus, Certificate, RefusedCertificate
 from humanoid_dynamics.resolution.certify import Certifier
 from humanoid_dynamics.resolution.elimination import eliminate
+from humanoid_dynamics.resolution.inverse import Resolver
 from humanoid_dynamics.resolution.joint_bounds import JointBounds, WholeBodyLimits
 from humanoid_dynamics.resolution.problem import DynamicsProblem
-from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.resolution.tasks import Task
 from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
