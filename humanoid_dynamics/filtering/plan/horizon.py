@@ -145,7 +145,8 @@ class HorizonBuilder:
         if phase.kind is PhaseKind.SINGLE:
             return SINGLE, where[1 - foot], where[1 - foot], 0.0
         share = phase.share + (1.0 - phase.share) * part
-        return (HULL if number == 0 else BLEND), where[foot], where[1 - foot], share
+        free = number == 0 and phase.free
+        return (HULL if free else BLEND), where[foot], where[1 - foot], share
 
     def _leg_momentum(
         self,

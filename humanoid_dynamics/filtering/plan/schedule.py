@@ -22,12 +22,14 @@ class PhaseSpan:
         foot: Foot that swings, or is lifted next.
         duration: What is left of it [s].
         share: Share of it that has passed.
+        free: Whether both soles bear as they like, or the load passes from one to the other evenly.
     """
 
     kind: PhaseKind
     foot: int
     duration: float
     share: float = 0.0
+    free: bool = False
 
 
 class WalkSchedule:
@@ -53,7 +55,9 @@ class WalkSchedule:
             return [PhaseSpan(kind, foot, self.stand_horizon)]
         least = 0.5 * s.vertical_step
         left = max(state.duration - state.elapsed, least)
-        phases = [PhaseSpan(kind, foot, left, min(state.elapsed / state.duration, 1.0))]
+        phases = [
+            PhaseSpan(kind, foot, left, min(state.elapsed / state.duration, 1.0), state.starts)
+        ]
         steps = int(kind is PhaseKind.SINGLE)
         while steps < s.footsteps:
             if phases[-1].kind is PhaseKind.SINGLE:
@@ -104,6 +108,7 @@ class WalkSchedule:
         return bool((np.abs(state.velocity) > still).any())
 
     def _begin(self, state: WalkState, kind: PhaseKind, foot: int, duration: float) -> None:
+        state.starts = state.kind is PhaseKind.STAND
         state.kind, state.foot, state.duration, state.elapsed = kind, foot, duration, 0.0
         state.due = True
 

@@ -47,7 +47,8 @@ class PlanSettings:
         weight_slack_square: Quadratic weight of that slack [-].
         clearance: Height of a swing over the ground, in leg lengths [-].
         apex: Share of a swing after which the foot is highest [-].
-        settle: Share of a swing after which the foot does not move along the ground any more [-].
+        landing_speed: Downward speed of a sole at its planned touch-down, and after it until the ground stops it [m/s].
+        landing_depth: Depth below the ground at which a sole that is late is aimed at most [m].
         turn_time: Time constant with which the heading of the base follows the feet, in times of 1 / pendulum rate [-].
         height_stiffness: Cost of the height error against that of vertical acceleration: pole of the height [1/s].
         vertical_nodes: Nodes of the vertical plan.
@@ -86,8 +87,8 @@ class PlanSettings:
     inside_share: float = 0.3
     pivot_offset: float = 0.3
     friction_share: float = 0.7
-    weight_cop: float = 1.0
-    weight_pivot: float = 1.0
+    weight_cop: float = 0.5
+    weight_pivot: float = 0.5
     weight_momentum: float = 100.0
     weight_velocity: float = 0.5
     weight_smooth: float = 0.1
@@ -96,9 +97,10 @@ class PlanSettings:
     weight_slack_square: float = 20.0
     clearance: float = 0.06
     apex: float = 0.45
-    settle: float = 0.95
+    landing_speed: float = 0.1
+    landing_depth: float = 0.02
     turn_time: float = 1.0
-    height_stiffness: float = 4.0
+    height_stiffness: float = 8.0
     vertical_nodes: int = 40
     vertical_step: float = 0.02
     least_load: float = 0.1

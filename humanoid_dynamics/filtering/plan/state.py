@@ -38,6 +38,7 @@ class WalkState:
         foot: Foot that swings; in a double support the one that is lifted next.
         elapsed: Time since the phase began [s].
         duration: Planned length of the phase [s]; infinite where it stands.
+        starts: Whether the phase follows standing.
         foothold: (2, 2) middles of the soles where they stand, or stood last [m].
         heading: (2,) heading of the body that goes with each foothold [rad].
         swing: (3, 4) place of the swinging sole and heading of its body, with two derivatives [m, rad].
@@ -66,6 +67,7 @@ class WalkState:
     foot: int = 0
     elapsed: float = 0.0
     duration: float = np.inf
+    starts: bool = False
     foothold: Matrix = field(default_factory=lambda: np.zeros((2, 2)))
     heading: Vector = field(default_factory=lambda: np.zeros(2))
     swing: Matrix = field(default_factory=lambda: np.zeros((3, 4)))

@@ -17,6 +17,7 @@ class SwingPlan:
 
     def __init__(self, geometry: WalkGeometry, settings: PlanSettings) -> None:
         self._clearance, self._apex = settings.clearance * geometry.leg, settings.apex
+        self._speed, self._depth = settings.landing_speed, settings.landing_depth
 
     def advance(self, state: WalkState, references: TaskReferences, dt: float) -> None:
         """Move the reference of the swinging sole by one tick."""
@@ -31,8 +32,11 @@ class SwingPlan:
         if rise > dt:
             top = float(goal[2]) + self._clearance
             swing[:, 2] = follow_quintic_to(swing[:, 2], top, rise, dt)
-        else:
-            swing[:, 2] = follow_quintic_to(swing[:, 2], float(goal[2]), left, dt)
+        elif state.elapsed < state.duration - dt:
+            swing[:, 2] = follow_quintic_to(swing[:, 2], float(goal[2]), left, dt, -self._speed)
+        else:  # late: the sole goes on down until the ground stops it
+            low = float(goal[2]) - self._depth
+            swing[:, 2] = max(swing[0, 2] - dt * self._speed, low), -self._speed, 0.0
 
     def begin_where_due(self, state: WalkState, references: TaskReferences) -> None:
         """Start the reference of the sole where it stands, in the first tick of a swing."""
@@ -43,18 +47,21 @@ class SwingPlan:
             state.swing[0, 3] = heading
 
 
-def follow_quintic_to(state: Vector, goal: float, duration: float, time: float) -> Vector:
-    """Return place, rate and second rate after a time on the quintic that comes to rest at a goal.
+def follow_quintic_to(
+    state: Vector, goal: float, duration: float, time: float, speed: float = 0.0
+) -> Vector:
+    """Return place, rate and second rate after a time on the quintic that reaches a goal at a speed without acceleration.
 
     Args:
         state: (3,) place, rate and second rate now.
-        goal: Where it comes to rest.
+        goal: Where it arrives.
         duration: When [s].
         time: The time, at most the duration [s].
+        speed: Rate on arrival.
     """
     T, t = duration, min(time, duration)
     x, v, a = state
-    gap, rate, second = goal - x - v * T - 0.5 * a * T * T, (-v - a * T) * T, -a * T * T
+    gap, rate, second = goal - x - v * T - 0.5 * a * T * T, (speed - v - a * T) * T, -a * T * T
     c3 = (10.0 * gap - 4.0 * rate + 0.5 * second) / T**3
     c4 = (-15.0 * gap + 7.0 * rate - second) / T**4
     c5 = (6.0 * gap - 3.0 * rate + 0.5 * second) / T**5
