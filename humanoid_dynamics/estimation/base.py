@@ -135,10 +135,13 @@ class BaseEstimator:
         if -s.longest_gap < dt <= 0.0:
             return self._report(Status.STAMP_IN_PAST)
         fault = self._inspect_imu(gyro, acc, dt)
+        if fault not in {None, Status.IMPACT}:  # a sample after a gap may be out of range too
+            gyro = np.clip(gyro, -s.gyro_limit, s.gyro_limit)
+            acc = np.clip(acc, -s.acc_limit, s.acc_limit)
         if fault is Status.TIME_JUMP:
             self._jump()
         elif state.started:
-            gyro, acc = self._advance(gyro, acc, dt, fault)
+            self._advance(gyro, acc, dt, fault)
         state.times["imu"] = t
         self._remember(t, gyro, acc)
         if not state.started and (
@@ -282,24 +285,14 @@ class BaseEstimator:
             return Status.IMPACT
         return None
 
-    def _advance(
-        self, gyro: Vector, acc: Vector, dt: float, fault: EstimatorStatus | None
-    ) -> tuple[Vector, Vector]:
-        """Propagate over one interval with the mean of the samples at its ends; faults make it less certain.
-
-        Returns:
-            The sample, inside the range of the sensor.
-        """
+    def _advance(self, gyro: Vector, acc: Vector, dt: float, fault: EstimatorStatus | None) -> None:
+        """Propagate over one interval with the mean of the samples at its ends; faults make it less certain."""
         state, s, noise = self.state, self.settings, self._noise
-        if fault is Status.IMU_SATURATED:
-            gyro = np.clip(gyro, -s.gyro_limit, s.gyro_limit)
-            acc = np.clip(acc, -s.acc_limit, s.acc_limit)
         if fault in {Status.IMU_GAP, Status.IMU_SATURATED}:
             noise = noise * s.fault_noise**2
         rate = 0.5 * (gyro + state.history_gyro[state.newest])
         force = 0.5 * (acc + state.history_acc[state.newest])
         self._propagate(state.X, state.P, rate, force, dt, s.gravity, noise)
-        return gyro, acc
 
     def _remember(self, t: float, gyro: Vector, acc: Vector) -> None:
         state = self.state
