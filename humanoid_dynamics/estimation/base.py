@@ -304,7 +304,7 @@ class BaseEstimator:
         """Forget velocities and stamps after a jump of the clock; place, attitude and biases stay."""
         state, s = self.state, self.settings
         state.history_times[:] = -math.inf
-        state.times = {}
+        state.times, state.moved = {}, math.inf
         state.pending = []
         state.X[3] = 0.0
         state.P[3:6, :] = state.P[:, 3:6] = 0.0

@@ -140,6 +140,10 @@ class Correction:
     def _check_stillness(self, t: float, row: int, back: int, dt: float) -> None:
         """Correct the filter with zero velocity and rate where IMU and joints have been constant for a while."""
         state, s = self.state, self.settings
+        gyro, acc = state.history_gyro[row], state.history_acc[row]
+        if not math.isfinite(state.moved):
+            state.means[:] = np.concatenate((gyro, acc, self.body.q[7:]))
+            state.moved = t
         limits = self._stillness if t - state.moved > s.still_duration else self._motion
         moves = self._correct_if_still(
             state.X,
@@ -147,14 +151,14 @@ class Correction:
             state.history,
             state.newest,
             back,
-            state.history_gyro[row],
-            state.history_acc[row],
+            gyro,
+            acc,
             self.body.q,
             state.means,
             dt,
             limits,
         )
-        if moves or state.moved > t:
+        if moves:
             state.moved = t
 
     def _find_past(self, t: float) -> int | None:
