@@ -178,6 +178,7 @@ def judge(run: SensorRun, track: EstimatedTrack) -> dict[str, float]:
     place = (track.place - track.place[first]) @ Z.T + run.base[first, :3]
     error = place - run.base[:, :3]
     path = float(np.linalg.norm(np.diff(run.base[first::10, :2], axis=0), axis=1).sum())
+    error[:, 2] = track.place[:, 2] - run.base[:, 2]  # the floor is at zero for both
     late = valid[run.t[valid] >= run.t[first] + WARM]
     turn = np.array([pin.log3(Z @ track.turns[k] @ R[k].T) for k in late])
     speed = np.array([track.velocity[k] - R[k].T @ run.basevel[k, :3] for k in late])

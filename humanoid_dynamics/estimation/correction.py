@@ -200,14 +200,18 @@ class Correction:
                 state.contacts[i, LOAD] = state.contacts[i, MEASURED]
 
     def _fix_height(self) -> None:
-        """Set the height of the world at the first touch-down, where no place was given."""
-        state, s = self.state, self.settings
+        """Set the height of the world at the first touch-down, where no place was given.
+
+        Until then the lowest point of all contacts at the start counts as the floor.
+        """
+        state = self.state
         if state.height_known or not state.started:
             return
         closed = state.contacts[:, CLOSED] > 0.0
-        if closed.any():
-            heights = state.points[closed] @ state.X[2] + state.X[4, 2]
-            lift = (s.floor_height or 0.0) - float(heights.min())
+        if closed.any() or not state.height_guessed:
+            points = state.points[closed] if closed.any() else state.points
+            heights = points @ state.X[2] + state.X[4, 2]
+            lift = (self.settings.floor_height or 0.0) - float(heights.min())
             state.X[4, 2] += lift
             state.history[:, 4, 2] += lift
-            state.height_known = True
+            state.height_guessed, state.height_known = True, bool(closed.any())

@@ -41,6 +41,7 @@ class EstimatorState:
         calm: Sums over the calm moment so far: count, start, gyroscope, accelerometer, its squares.
         started: Whether the filter runs.
         height_known: Whether the height of the world is fixed.
+        height_guessed: Whether it is that of the lowest contact at the start.
         aligned: Whether a measured pose has set place and heading.
         given: What ``reset`` was given.
         same_since: Time since which joint values are constant [s].
@@ -69,6 +70,7 @@ class EstimatorState:
     given: dict[str, Vector] = field(default_factory=dict)
     started: bool = False
     height_known: bool = False
+    height_guessed: bool = False
     aligned: bool = False
     same_since: float = -np.inf
     moved: float = np.inf

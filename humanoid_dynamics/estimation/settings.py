@@ -177,8 +177,8 @@ class EstimatorSettings:
     close_probability: float = 0.55
     open_probability: float = 0.45
     least_probability: float = 0.05
-    slip_speed: float = 0.1
-    slip_filter: float = 0.006
+    slip_speed: float = 0.095
+    slip_filter: float = 0.003
     still_rate: float = 0.005
     still_acceleration: float = 0.06
     still_joint: float = 8e-4
