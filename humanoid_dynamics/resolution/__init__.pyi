@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from .answer import Answer as Answer
+from .answer import Relaxation as Relaxation
+from .answer import WholeBodyAnswer as WholeBodyAnswer
 from .certificate import AnswerStatus as AnswerStatus
 from .certificate import Certificate as Certificate
 from .inverse import InverseDynamics as InverseDynamics
@@ -22,6 +24,4 @@ from .tasks import FrameTask as FrameTask
 from .tasks import JointTask as JointTask
 from .tasks import PostureTask as PostureTask
 from .tasks import Task as Task
-from .tick import Relaxation as Relaxation
 from .tick import WholeBody as WholeBody
-from .tick import WholeBodyAnswer as WholeBodyAnswer

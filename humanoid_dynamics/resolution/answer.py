@@ -12,6 +12,7 @@ from humanoid_dynamics.contact.wrench import ContactWrench
 from humanoid_dynamics.resolution.certificate import AnswerStatus, Certificate
 from humanoid_dynamics.resolution.certify import AnyWrench, verify
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.status import StatusEnum
 
 
 class Answer:
@@ -79,3 +80,30 @@ class Answer:
 
     def __repr__(self) -> str:
         return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"
+
+
+class Relaxation(StatusEnum):
+    """What an answer of whole-body control had to give up."""
+
+    NONE = "NONE", "equations and all limits are kept"
+    JOINT_BOUNDS = "JOINT_BOUNDS", "the bounds of positions and speeds could not be kept"
+    CONTACTS = "CONTACTS", "contacts cannot rest inside friction cones and torque limits"
+    HELD = "HELD", "no answer was found; the torques are the last good ones inside their limits"
+
+
+class WholeBodyAnswer(Answer):
+    """Torques, accelerations and contact wrenches of one tick.
+
+    Attributes:
+        a: (nv,) acceleration; zero where the torques are held.
+        relaxation: What was given up.
+    """
+
+    __slots__ = ("a", "relaxation")
+
+    def __init__(
+        self, tau: Vector, certificate: Certificate, a: Vector, relaxation: Relaxation
+    ) -> None:
+        """Bind the acceleration to torques and proof."""
+        super().__init__(tau, certificate)
+        self.a, self.relaxation = a, relaxation

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 
 @dataclass(frozen=True)
@@ -50,39 +52,60 @@ class JointBounds:
         joints = [j for j in model.joints if j.nq == j.nv == 1]
         self._q = np.array([j.idx_q for j in joints], dtype=np.intp)
         self.v = np.array([j.idx_v for j in joints], dtype=np.intp)  # of the coordinates bounded
-        bounds = robot.limits
-        self._lower, self._upper = bounds.lower[self._q], bounds.upper[self._q]
-        self._speed = bounds.velocity[self.v]
+        bounds, none = robot.limits, np.full(len(self.v), np.inf)
+        self._ranges = (
+            bounds.lower[self._q] if limits.position else -none,
+            bounds.upper[self._q] if limits.position else none,
+            bounds.velocity[self.v] if limits.velocity else none,
+            limits.horizon,
+            limits.deceleration,
+        )
         self._driven = robot.actuated_v
         self._effort = bounds.effort[self._driven]
         self._top = bounds.velocity[self._driven]
+        if not limits.torque:
+            self._effort = np.full(len(self._effort), np.inf)
+        self._rectangle: Matrix = np.array((-self._effort, self._effort))
 
     def accelerations(self, q: Vector, v: Vector) -> Matrix:
         """Return the least and the largest acceleration of each coordinate of ``v``, (2, n)."""
-        asked, rates = self._limits, v[self.v]
-        most = self._speed if asked.velocity else np.full(len(rates), np.inf)
-        speeds = np.array((-most, most))
-        if asked.position:
-            room = np.array((q[self._q] - self._lower, self._upper - q[self._q]))
-            left = room - asked.horizon * np.maximum(np.array((-rates, rates)), 0.0)
-            brake = np.sqrt(2.0 * asked.deceleration * np.maximum(left, 0.0))
-            speeds[0] = np.maximum(speeds[0], -np.minimum(room[0] / asked.horizon, brake[0]))
-            speeds[1] = np.minimum(speeds[1], np.minimum(room[1] / asked.horizon, brake[1]))
-            speeds = np.clip(speeds, -most, most)
-        found: Matrix = (speeds - rates) / asked.horizon
+        found: Matrix = np.empty((2, len(self.v)))
+        bound_accelerations(q[self._q], v[self.v], *self._ranges, found)
         return found
 
     def torques(self, v: Vector) -> Matrix:
         """Return the least and the largest torque of each motor at these speeds, (2, na)."""
-        if not self._limits.torque:
-            infinite = np.full(len(self._effort), np.inf)
-            return np.array((-infinite, infinite))
         corner = self._limits.corner_speed
-        if corner == 1.0:
-            return np.array((-self._effort, self._effort))
+        if corner == 1.0 or not self._limits.torque:
+            return self._rectangle
         with np.errstate(invalid="ignore"):
             used = v[self._driven] / self._top
         used[~np.isfinite(used)] = 0.0
         drive = (1.0 + np.array((used, -used))) / (1.0 - corner)
         shares: Matrix = np.clip(drive, 0.0, 1.0)
         return np.array((-1.0, 1.0))[:, None] * shares * self._effort
+
+
+@compile_kernel
+def bound_accelerations(
+    q: Vector, v: Vector, lower: Vector, upper: Vector, speed: Vector, horizon: float, deceleration: float, out: Matrix
+) -> None:  # fmt: skip
+    """Write the least and the largest accelerations with which joints keep their speed and can brake before their ends.
+
+    Args:
+        q: (n,) positions.
+        v: (n,) speeds.
+        lower: (n,) ends of the ranges.
+        upper: (n,) likewise.
+        speed: (n,) largest speeds.
+        horizon: Time in which a limit may be reached [s].
+        deceleration: What joints brake with.
+        out: (2, n) written.
+    """
+    for i in range(len(q)):
+        for side in range(2):
+            sign = 1.0 if side == 1 else -1.0
+            room = upper[i] - q[i] if side == 1 else q[i] - lower[i]
+            left = max(room - horizon * max(sign * v[i], 0.0), 0.0)
+            fastest = min(speed[i], min(room / horizon, math.sqrt(2.0 * deceleration * left)))
+            out[side, i] = (sign * max(fastest, -speed[i]) - v[i]) / horizon

@@ -16,58 +16,35 @@ from traceback import format_exception_only
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg import lapack
 
 from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.certificate import AnswerStatus, Certificate, RefusedCertificate
+from humanoid_dynamics.resolution.answer import Answer, Relaxation, WholeBodyAnswer
+from humanoid_dynamics.resolution.certificate import AnswerStatus, RefusedCertificate
 from humanoid_dynamics.resolution.certify import Certifier
-from humanoid_dynamics.resolution.elimination import eliminate
 from humanoid_dynamics.resolution.inverse import Resolver
 from humanoid_dynamics.resolution.joint_bounds import JointBounds, WholeBodyLimits
 from humanoid_dynamics.resolution.problem import DynamicsProblem
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.resolution.tasks import Task
+from humanoid_dynamics.resolution.tick_kernels import (
+    eliminate,
+    write_equations,
+    write_objective,
+    write_rows,
+)
 from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
-from humanoid_dynamics.status import StatusEnum
 
-INTERNAL_WEIGHT = 1e-3  # of squared internal forces, in weights of the robot
 REST_WEIGHTS = (1e-11, 1e-8)  # of the largest curvature: what no task decides stays small
 CONTACT_WEIGHT = 1e4  # of the largest weight: contacts that cannot rest move as little as can be
-SINGULAR = 1e-9  # of the trace, for rows of the base that contacts cannot press
 LEVER = 0.1  # m; half a foot: a moment of the weight at this lever counts like the weight
 
 
-class Relaxation(StatusEnum):
-    """What an answer of whole-body control had to give up."""
-
-    NONE = "NONE", "equations and all limits are kept"
-    JOINT_BOUNDS = "JOINT_BOUNDS", "the bounds of positions and speeds could not be kept"
-    CONTACTS = "CONTACTS", "contacts cannot rest inside friction cones and torque limits"
-    HELD = "HELD", "no answer was found; the torques are the last good ones inside their limits"
-
-
-class WholeBodyAnswer(Answer):
-    """Torques, accelerations and contact wrenches of one tick.
-
-    Attributes:
-        a: (nv,) acceleration; zero where the torques are held.
-        relaxation: What was given up.
-    """
-
-    __slots__ = ("a", "relaxation")
-
-    def __init__(
-        self, tau: Vector, certificate: Certificate, a: Vector, relaxation: Relaxation
-    ) -> None:
-        """Bind the acceleration to torques and proof."""
-        super().__init__(tau, certificate)
-        self.a, self.relaxation = a, relaxation
+Rows = tuple[Matrix, Vector, Vector]  # A, b and weights of tasks
 
 
 class WholeBody:
@@ -113,13 +90,14 @@ class WholeBody:
         self._resolver = (
             None if rule is None else Resolver(problem, self._certifier, find_rule(rule))
         )
-        for task in self.tasks:
-            task.prepare(robot)
-        self._strict = tuple(task for task in self.tasks if task.level == 1)
-        self._others = tuple(task for task in self.tasks if task.level == 2)
+        self._stack = _stack_rows(robot, self.tasks)
+        self._split = int(sum(len(task.b) for task in self.tasks if task.level == 1))
         self._bounds = JointBounds(robot, limits or WholeBodyLimits())
         self._rubs = joint_friction and has_joint_friction(robot)
-        self._eliminate = compile_kernel(eliminate)
+        self._eliminate, self._write_equations, self._write_objective, self._write_rows = map(
+            compile_kernel, (eliminate, write_equations, write_objective, write_rows)
+        )
+        self._none = np.zeros(0, dtype=np.intp)
         self._workspaces: dict[tuple[int, int], QpWorkspace] = {}
         self._weight, self._units = problem.unit_force, _list_units(problem)
         self._cones = problem.A * self._units
@@ -169,9 +147,11 @@ class WholeBody:
         pin.centerOfMass(self.robot.model, problem.data, problem.q, problem.v, self._rest)
         for task in self.tasks:
             task.update(problem)
-            if not np.isfinite(task.b.sum() + task.A.sum()):
-                return f"{type(task).__name__}: rows hold a number that is not finite"
-        return ""
+        A, b, _ = self._stack
+        if np.isfinite(A.sum() + b.sum()):
+            return ""
+        wrong = [t for t in self.tasks if not np.isfinite(t.A.sum() + t.b.sum())]
+        return f"{type(wrong[0]).__name__}: rows hold a number that is not finite"
 
     def _resolve(self, start: float) -> WholeBodyAnswer:
         problem, limits = self.problem, self._bounds.torques(self.problem.v)
@@ -222,45 +202,42 @@ class WholeBody:
 
     def _solve_levels(self, relaxation: Relaxation, limits: Matrix) -> Vector | None:
         """Return x of one or two programs: tasks of level 2 leave the accelerations of level 1 as they are."""
-        E, soft = self._build_equations(relaxation)
-        if not self._strict or not self._others:
-            return self._solve_program(E, self.tasks, soft, relaxation, limits)
-        x = self._solve_program(E.copy(), self._strict, soft, relaxation, limits)
+        problem, (k, nv), u = self.problem, self.problem.J.shape, self.problem.undriven_v
+        first = problem.parts[-1].stop if relaxation is Relaxation.CONTACTS and k else 0
+        terms = (problem.J, problem.gamma, problem.M, problem.tau_0)
+        E = np.zeros((k - first + len(u), nv + k + 1))
+        self._write_equations(terms, u, self._units, self._weight, first, E)
+        A, b, w = self._stack
+        rows = [(A[: self._split], b[: self._split], w[: self._split])]
+        rows.append((A[self._split :], b[self._split :], w[self._split :]))
+        if first:
+            rows = [_add_contacts(each, problem, first) for each in rows]
+        if not self._split or self._split == len(b):
+            return self._solve_program(E, rows[1 if not self._split else 0], relaxation, limits)
+        x = self._solve_program(E.copy(), rows[0], relaxation, limits)
         if x is None:
             return None
-        nv = self.robot.nv
-        A = np.concatenate([task.A for task in self._strict] + ([soft[0]] if len(soft[0]) else []))
-        kept = np.zeros((len(A), E.shape[1]))
-        kept[:, :nv], kept[:, -1] = A, A @ x[:nv]
-        return self._solve_program(np.vstack((E, kept)), self._others, soft, relaxation, limits)
-
-    def _build_equations(self, relaxation: Relaxation) -> tuple[Matrix, tuple[Matrix, Vector]]:
-        """Return the equations of x with their right-hand sides, and the rows J, gamma of contacts that may move."""
-        problem, nv, (k, u) = (
-            self.problem,
-            self.robot.nv,
-            (self.problem.size, len(self.problem.undriven_v)),
-        )
-        first = 0 if relaxation is not Relaxation.CONTACTS or not k else problem.parts[-1].stop
-        E = np.zeros((k - first + u, nv + k + 1))
-        E[: k - first, :nv], E[: k - first, -1] = problem.J[first:], problem.gamma[first:]
-        E[k - first :, :nv] = problem.M[problem.undriven]
-        E[k - first :, nv:-1] = -(problem.J[:, problem.undriven].T * self._units)
-        E[k - first :, -1] = -problem.tau_0[problem.undriven]
-        E[k - first :] /= self._weight
-        return E, (problem.J[:first], problem.gamma[:first])
+        kept = np.zeros((len(rows[0][1]), E.shape[1]))
+        kept[:, :nv], kept[:, -1] = rows[0][0], rows[0][0] @ x[:nv]
+        return self._solve_program(np.vstack((E, kept)), rows[1], relaxation, limits)
 
     def _solve_program(
-        self, E: Matrix, tasks: tuple[Task, ...], soft: tuple[Matrix, Vector], relaxation: Relaxation, limits: Matrix
-    ) -> Vector | None:  # fmt: skip
+        self, E: Matrix, tasks: Rows, relaxation: Relaxation, limits: Matrix
+    ) -> Vector | None:
         """Eliminate the equations, fill the program and solve it; None where no x keeps all rows."""
-        C: Matrix = self._eliminate(E)
+        problem, C = self.problem, self._eliminate(E)
         n = C.shape[1] - 1
         if not n:
             return np.array(C[:, 0])
         program = self._find_workspace(n, relaxation)
-        self._fill_objective(program, C, tasks, soft)
-        self._fill_rows(program, C, relaxation, limits)
+        pressed = (problem.J, problem.undriven_v, self._units)
+        self._write_objective(C, tasks, *pressed, program.H, program.f)
+        bounded = self._bounds.v if relaxation is Relaxation.NONE else self._none
+        room = self._bounds.accelerations(problem.q, problem.v)
+        terms = (problem.J, problem.gamma, problem.M, problem.tau_0)
+        limited = (self._cones, problem.b, problem.driven_v, limits, bounded, room)
+        rows = (program.A, program.lower, program.upper)
+        self._write_rows(C, terms, self._units, limited, rows)
         curvature = max(1.0, float(program.H.diagonal().max()))
         for weight in REST_WEIGHTS:
             program.H.ravel()[:: n + 1] += weight * curvature
@@ -270,44 +247,6 @@ class WholeBody:
             if solution.status is QpStatus.INFEASIBLE:
                 return None
         return None
-
-    def _fill_objective(
-        self, program: QpWorkspace, C: Matrix, tasks: tuple[Task, ...], soft: tuple[Matrix, Vector]
-    ) -> None:
-        problem, (nv, n) = self.problem, (self.robot.nv, C.shape[1] - 1)
-        A = np.concatenate([soft[0], *(task.A for task in tasks)])
-        b = np.concatenate([soft[1], *(task.b for task in tasks)])
-        w = np.concatenate([np.zeros(0), *(task.weight for task in tasks)])
-        heavy = np.full(len(soft[1]), CONTACT_WEIGHT * max(1.0, float(w.max(initial=0.0))))
-        errors = A @ C[:nv]
-        errors[:, n] -= b
-        errors *= np.sqrt(np.concatenate((heavy, w)))[:, None]
-        B, F = problem.J[:, problem.undriven] * (self._units / self._weight)[:, None], C[nv:]
-        G = B.T @ B
-        G.ravel()[:: len(G) + 1] += SINGULAR * (1.0 + float(np.trace(G)))
-        internal = F - B @ lapack.dposv(G, B.T @ F)[1] if len(G) and len(F) else F
-        errors = np.concatenate((errors, np.sqrt(INTERNAL_WEIGHT) * internal))
-        whole = errors.T @ errors
-        program.H[:], program.f[:] = whole[:n, :n], whole[:n, n]
-
-    def _fill_rows(
-        self, program: QpWorkspace, C: Matrix, relaxation: Relaxation, limits: Matrix
-    ) -> None:
-        problem, (nv, n) = self.problem, (self.robot.nv, C.shape[1] - 1)
-        cones = self._cones @ C[nv:]
-        m, d = len(cones), len(problem.driven_v)
-        program.A[:m] = cones[:, :n]
-        program.upper[:m] = problem.b - cones[:, n]
-        tau = problem.M[problem.driven] @ C[:nv]
-        tau -= (problem.J[:, problem.driven].T * self._units) @ C[nv:]
-        program.A[m : m + d] = tau[:, :n]
-        still = tau[:, n] + problem.tau_0[problem.driven]
-        program.lower[m : m + d], program.upper[m : m + d] = limits - still
-        if relaxation is Relaxation.NONE:
-            bounded = C[self._bounds.v]
-            program.A[m + d :] = bounded[:, :n]
-            room = self._bounds.accelerations(problem.q, problem.v) - bounded[:, n]
-            program.lower[m + d :], program.upper[m + d :] = room
 
     def _find_workspace(self, n: int, relaxation: Relaxation) -> QpWorkspace:
         rows = len(self.problem.b) + len(self.problem.driven_v)
@@ -324,3 +263,25 @@ def _list_units(problem: DynamicsProblem) -> Vector:
         is_moment = np.abs(contact.held[:3]).max(axis=0) == 0.0
         units[contact.part] *= np.where(is_moment, LEVER, 1.0)
     return units
+
+
+def _stack_rows(robot: RobotModel, tasks: Sequence[Task]) -> Rows:
+    """Prepare tasks and put their rows into one memory, those of level 1 first."""
+    ordered = sorted(tasks, key=lambda task: task.level)
+    ends = np.cumsum([0, *(task.prepare(robot) for task in ordered)])
+    A, b, w = np.zeros((ends[-1], robot.nv)), np.zeros(ends[-1]), np.zeros(ends[-1])
+    for task, start, end in zip(ordered, ends, ends[1:], strict=False):
+        A[start:end], w[start:end] = task.A, task.weight
+        task.A, task.b = A[start:end], b[start:end]
+    return A, b, w
+
+
+def _add_contacts(rows: Rows, problem: DynamicsProblem, count: int) -> Rows:
+    """Add rows of contacts that may move: they move as little as can be."""
+    A, b, w = rows
+    heavy = np.full(count, CONTACT_WEIGHT * max(1.0, float(w.max(initial=0.0))))
+    return (
+        np.vstack((A, problem.J[:count])),
+        np.append(b, problem.gamma[:count]),
+        np.append(w, heavy),
+    )
