@@ -5,6 +5,7 @@ import pickle
 from functools import cache
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
@@ -146,3 +147,38 @@ def test_an_infeasible_plan_has_a_fallback(monkeypatch):
         seen.add(frame.plan.status)
         assert np.isfinite(frame.tau).all()
     assert {"SHIFTED", "BOUNDED"} & set(map(str, seen))
+
+
+def push_base(walking, impulse):
+    """Add a share of a push at the base to the velocity; soles that stand keep their velocity."""
+    q, v, robot = walking.q, walking.v, walking.robot
+    data = robot.data()
+    M = np.array(pin.crba(robot.model, data, q))
+    M = np.triu(M) + np.triu(M, 1).T
+    pin.computeJointJacobians(robot.model, data, q)
+    pin.updateFramePlacements(robot.model, data)
+    given = np.zeros(robot.nv)
+    given[:3] = pin.Quaternion(q[3:7]).matrix().T @ impulse
+    J = np.vstack(
+        [
+            pin.getFrameJacobian(robot.model, data, sole, pin.ReferenceFrame.LOCAL)
+            for sole in walking.proportions.soles
+        ]
+    )
+    change, reached = np.linalg.solve(M, given), np.linalg.solve(M, J.T)
+    bound = np.linalg.lstsq(J @ reached, J @ change, rcond=1e-8)[0]
+    v += change - reached @ bound
+
+
+@pytest.mark.parametrize("angle", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+def test_pushes_while_standing_are_captured(angle):
+    """10 N·s at the base within 0.1 s, in six directions: new plans, no fall."""
+    walking = walking_filter()
+    walking.restart()
+    count = round(0.1 / walking.dt)
+    for k in range(500):
+        if 100 <= k < 100 + count:
+            push_base(walking, 10.0 / count * np.array([np.cos(angle), np.sin(angle), 0.0]))
+        frame = walking.step((0.0, 0.0, 0.0))
+    assert walking.status in {WalkStatus.STANDING, WalkStatus.WALKING}
+    assert frame.plan.capture_margin > 0.0

@@ -71,7 +71,7 @@ class PlanSettings:
     swing_time: float = 1.5
     double_time: float = 0.4
     start_time: float = 2.0
-    timing: tuple[float, float] = (0.75, 1.25)
+    timing: tuple[float, float] = (0.65, 1.25)
     least_share: float = 0.6
     slack_tolerance: float = 1e-4
     shift_limit: float = 0.1
@@ -85,8 +85,8 @@ class PlanSettings:
     dcm_error: float = 0.03
     inside: float = 0.01
     inside_share: float = 0.3
-    pivot_offset: float = 0.3
-    friction_share: float = 0.7
+    pivot_offset: float = 0.1
+    friction_share: float = 1.0
     weight_cop: float = 0.5
     weight_pivot: float = 0.5
     weight_momentum: float = 100.0
@@ -115,7 +115,7 @@ class PlanSettings:
     still: tuple[float, float, float] = (0.02, 0.02, 0.03)
     side_by_side: float = 0.06
     late: float = 0.15
-    capture_slack: float = 0.02
+    capture_slack: float = 0.005
 
 
 SMALL = 1e-6  # m; a lever arm below it bears nothing
