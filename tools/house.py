@@ -21,8 +21,8 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 55247,
-    "files": 778,
+    "statements": 55340,
+    "files": 779,
     "longest chain": 22,
     "words, 90th percentile": 28,
     "long files": 11,
@@ -33,7 +33,7 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 612,
     "complex functions": 84,
     "deep imports": 0,
-    "banned words": 609,
+    "banned words": 608,
     "long lines": 117,
     "loose statuses": 0,
     "failing examples": 0,

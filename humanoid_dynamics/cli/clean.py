@@ -51,6 +51,14 @@ RateOption = Annotated[
         help="Frames per second of the results [Hz]; 0 for the usual rate of the format.",
     ),
 ]
+PieceOption = Annotated[
+    float,
+    typer.Option(
+        "--piece",
+        min=0.0,
+        help="Longest clip that stays whole; longer ones are cut where they move least [s]; 0 for none.",
+    ),
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics clean lafan1/ --robot g1 --to mjlab --fps 30 --out cleaned
@@ -66,6 +74,7 @@ def clean(  # noqa: PLR0913
     to: ToOption = "npz",
     out: OutOption = "cleaned",
     rate: RateOption = 0.0,
+    piece: PieceOption = 60.0,
     fps: FpsOption = 0.0,
     joints: JointMapOption = "",
     joint_order: JointOrderOption = "",
@@ -93,7 +102,7 @@ def clean(  # noqa: PLR0913
         joint_order=joint_order,
     )
     options = BatchOptions(jobs, dask, overwrite, out, "", as_json)
-    outcomes, seconds = filter_many(CleanJob(job, to, rate or None), sources, options)
+    outcomes, seconds = filter_many(CleanJob(job, to, rate or None, piece), sources, options)
     rows = tell_cleaned(outcomes)
     for row, outcome in zip(rows, outcomes, strict=True):
         row["state"] = name_state(outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -15,15 +15,17 @@ from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, Samp
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, count_frames
 from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 HOLD = 1.0  # s the reference stands still before and after a clip
 HOLD_RATE = 50.0  # Hz
 LONGEST_STEP = 1.0  # s; a longer one between samples is filled
 SAME = 1e-9  # s
 AT_REST = 0.02  # rad/s or m/s; a robot that stands on both soles and moves less stands still
+NOTHING = read_only(np.zeros(0))  # in place of what is not measured
 SPIKE = 100.0  # times as long as usual a frame takes where something is compiled first
 
 
@@ -168,13 +170,30 @@ def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
         yield end + k / HOLD_RATE, q[-1]
 
 
+def _keep_measured(target: Target) -> Target:
+    """Return a target with only what clips are measured by: a long clip has many."""
+    return Target(
+        target.touches,
+        target.com,
+        *(NOTHING,) * 2,
+        np.array(target.q[:3]),
+        *(NOTHING,) * 8,
+        until=NOTHING,
+        load=NOTHING,
+        time=target.time,
+        aloft=target.aloft,
+        leaps=target.leaps,
+        edges=target.edges,
+    )
+
+
 def _drain(flow: DynamicsFilter, feed: Feed, began: float) -> bool:
     """Take all frames that are ready; return whether the robot is on its feet."""
     frames = feed.frames
     while flow.ready and (frame := flow.step()) is not None:
         if frame.rung == FALLEN and frames:
             return False
-        frames.append(frame)
+        frames.append(replace(frame, target=_keep_measured(frame.target)))
         now = perf_counter()
         feed.spent.append(now - began)
         began = now

@@ -105,3 +105,16 @@ class FeasibilityScales:
     position: float = 0.1
     least_load: float = 0.05
     worst: float = 0.05
+
+
+@dataclass(frozen=True)
+class PieceSettings:
+    """Pieces that long clips of a data set are cut into.
+
+    Attributes:
+        longest: Longest clip that stays whole [s].
+        latest: Share of that length after which the quietest instant is looked for [-].
+    """
+
+    longest: float = 60.0
+    latest: float = 0.7

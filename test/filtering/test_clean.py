@@ -11,8 +11,11 @@ from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.filtering.batches.batch import filter_clips
 from humanoid_dynamics.filtering.batches.clean import CleanJob, rank_clips
-from humanoid_dynamics.filtering.batches.job import build_job
+from humanoid_dynamics.filtering.batches.clips import find_clips
+from humanoid_dynamics.filtering.batches.job import build_job, build_tasks
+from humanoid_dynamics.filtering.batches.parts import WHOLE, find_cuts, list_parts
 from humanoid_dynamics.filtering.batches.task import Outcome, Task
 from humanoid_dynamics.filtering.feasibility import score_certificates, score_frames
 from humanoid_dynamics.motion.clip import Clip
@@ -20,6 +23,7 @@ from humanoid_dynamics.motion.formats.mapping import build_recording
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.save import save_clip
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 
@@ -118,6 +122,45 @@ def test_other_formats_and_settings_are_other_results():
     assert len(keys) == 4
     assert len({build_job("human28", joint_order=order).key for order in ("", "g1_29")}) == 2
     assert CleanJob(job, "gmr").ending == ".pkl"
+
+
+def test_long_clips_are_cut_where_they_move_least(robot, tmp_path):
+    times = np.arange(0.0, 25.0, 1.0 / 30.0)
+    q = np.tile(robot.posture, (len(times), 1))
+    q[:, robot.joint("left_elbow").q.start] += 0.3 * np.cos(0.5 * np.pi * times)
+    clip = Clip(robot, times, q)
+    cuts = find_cuts(clip, 9.0)
+    assert (cuts[0], cuts[-1]) == (0.0, times[-1])
+    assert np.diff(cuts).max() <= 9.0
+    np.testing.assert_allclose(np.mod(cuts[1:-1], 2.0), 0.0, atol=0.04)  # where the elbow turns
+    assert find_cuts(clip, 30.0) == [0.0, times[-1]]
+    path = tmp_path / "long.npz"
+    write_npz(build_recording(clip), path)
+    pieces = dict(list_parts(path, lambda _: clip, 9.0))
+    assert list(pieces) == ["_001", "_002", "_003"]
+    lengths = [len(part.cut(clip)) for part in pieces.values()]
+    assert sum(lengths) == len(clip) + len(pieces) - 1  # the instants of the cuts twice
+    assert dict(list_parts(path, lambda _: clip)) == {"": WHOLE}
+
+
+def test_motions_of_a_library_are_clips_of_their_own(robot, tmp_path, walk):
+    source = tmp_path / "set"
+    source.mkdir()
+    stand = Clip(robot, np.arange(30) / 30.0, np.tile(robot.posture, (30, 1)))
+    motions = {}
+    for name in ("0-walk/a b", "0-stand"):
+        save_clip(stand, tmp_path / "one.pkl", "motion_lib")
+        motions[name] = pickle.loads((tmp_path / "one.pkl").read_bytes())["one"]
+    (source / "library.pkl").write_bytes(pickle.dumps(motions))
+    job = CleanJob(build_job("human28"), "gmr")
+    clips = find_clips([str(source)])
+    parts = [part for clip in clips for part in job.split(clip)]
+    assert [part.name for part in parts] == ["library/0000_0-walk_a_b", "library/0001_0-stand"]
+    assert len({task.key for task in build_tasks(parts, job.key)}) == 2
+    outcomes = filter_clips(job, clips, out=tmp_path / "out")
+    assert [outcome.problem for outcome in outcomes] == ["", ""]
+    back = load_clip(tmp_path / "out/library/0001_0-stand.pkl", robot)
+    assert back.duration == pytest.approx(stand.duration, abs=0.04)
 
 
 def test_ranks_follow_the_raw_motion():

@@ -49,7 +49,7 @@ def filter_clips(
     store = None if out is None else Store(Path(os.path.abspath(out)), job.ending)
     return run_batch(
         job,
-        build_tasks(clips, job.key),
+        build_tasks([part for clip in clips for part in job.split(clip)], job.key),
         jobs=jobs,
         cluster=cluster,
         store=store,

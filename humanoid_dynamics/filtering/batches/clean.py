@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.job import FilterJob
 from humanoid_dynamics.filtering.batches.key import fingerprint
+from humanoid_dynamics.filtering.batches.parts import PIECES, Part
 from humanoid_dynamics.filtering.batches.task import Facts, Outcome
 from humanoid_dynamics.filtering.clip_feed import SAME
 from humanoid_dynamics.filtering.clip_filter import FilteredClip, reference_instants
@@ -33,11 +35,13 @@ class CleanJob:
         job: How it is read and filtered.
         to: Format of the results, see ``save_clip``.
         rate: Samples per second of the results [Hz]; those that are usual for the format where None.
+        longest: Longest clip that stays whole [s]; zero for any.
     """
 
     job: FilterJob
     to: str
     rate: float | None = None
+    longest: float = PIECES.longest
 
     @property
     def ending(self) -> str:
@@ -53,6 +57,22 @@ class CleanJob:
     def key(self) -> str:
         """Fingerprint of the robot and of all settings."""
         return fingerprint((self.job.key, self.to, self.rate, FORMAT))
+
+    def select(self, part: Part) -> CleanJob:
+        """Return the job for a part of a file.
+
+        Args:
+            part: The part.
+        """
+        return replace(self, job=self.job.select(part))
+
+    def split(self, clip: BatchClip) -> tuple[BatchClip, ...]:
+        """Return the parts of a file as clips of their own.
+
+        Args:
+            clip: The file.
+        """
+        return self.job.split(clip, self.longest)
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
         """Clean one clip.

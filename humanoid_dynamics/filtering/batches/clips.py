@@ -11,6 +11,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.filtering.batches.parts import WHOLE, Part
 from humanoid_dynamics.filtering.batches.store import RESULT, TABLE, Store
 from humanoid_dynamics.series.bag_reader import is_bag
 
@@ -32,10 +33,12 @@ class BatchClip:
     Attributes:
         name: Where its result goes below the folder of results, without ending; no two of a batch have the same.
         path: The file, or the folder of a bag.
+        part: The part of the file.
     """
 
     name: str
     path: Path
+    part: Part = WHOLE
 
 
 def find_clips(

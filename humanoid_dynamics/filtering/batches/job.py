@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from humanoid_dynamics.errors import BatchError, ClipError
+from humanoid_dynamics.errors import BatchError, ClipError, HumanoidDynamicsError
 from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.key import fingerprint, fingerprint_file, fingerprint_robot
+from humanoid_dynamics.filtering.batches.parts import WHOLE, Part, list_parts
 from humanoid_dynamics.filtering.batches.store import RESULT
 from humanoid_dynamics.filtering.batches.task import Facts, Task
 from humanoid_dynamics.filtering.clip_facts import clip_facts
@@ -50,6 +51,7 @@ class FilterJob:
         fps: Samples per second of files that do not say so themselves [Hz].
         sensitivity: Whether five perturbed runs are made of each clip as well.
         joint_order: Joint order of files without joint names.
+        part: The part of each file.
     """
 
     robot: str
@@ -63,6 +65,7 @@ class FilterJob:
     fps: float | None = None
     sensitivity: bool = False
     joint_order: str = ""
+    part: Part = WHOLE
 
     @property
     def ending(self) -> str:
@@ -84,16 +87,51 @@ class FilterJob:
             write_npz(build_filtered_recording(found), out)
         return self.tell(clip, motion, found)
 
+    def load(self, clip: Path, motion: str = "") -> Clip:
+        """Return a clip as it is.
+
+        Args:
+            clip: The file.
+            motion: Name of the motion in a file of several.
+        """
+        return load_clip(
+            clip,
+            _load(self.robot, self.robot_key),
+            joint_map=self.joint_map,
+            fps=self.fps,
+            joint_order=self.joint_order,
+            motion=motion,
+        )
+
+    def select(self, part: Part) -> FilterJob:
+        """Return the job for a part of a file.
+
+        Args:
+            part: The part.
+        """
+        return replace(self, part=part)
+
+    def split(self, clip: BatchClip, longest: float = 0.0) -> tuple[BatchClip, ...]:
+        """Return the parts of a file as clips of their own: the motions of a library, and pieces of long clips.
+
+        Args:
+            clip: The file; one that cannot be read stays whole, and its job states the reason.
+            longest: Longest clip that stays whole [s]; zero for any.
+        """
+        try:
+            parts = tuple(list_parts(clip.path, partial(self.load, clip.path), longest))
+        except HumanoidDynamicsError:
+            return (clip,)
+        return tuple(replace(clip, name=clip.name + stem, part=part) for stem, part in parts)
+
     def filter(self, clip: Path) -> tuple[Clip, FilteredClip]:
         """Return a clip before and after the filter.
 
         Args:
             clip: The clip.
         """
-        robot = _load(self.robot, self.robot_key)
-        motion = load_clip(
-            clip, robot, joint_map=self.joint_map, fps=self.fps, joint_order=self.joint_order
-        )
+        motion = self.part.cut(self.load(clip, self.part.motion))
+        robot = motion.robot
         ladder = LADDER if self.offline else LADDER[:1]
         found = filter_clip(
             robot,
@@ -209,14 +247,15 @@ def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:
         key: Fingerprint of what is done.
 
     Returns:
-        The tasks, in the same order; a clip that cannot be read has no fingerprint, and its job will say why.
+        The tasks, in the same order; a clip that cannot be read has no fingerprint, and its job states the reason.
     """
-    return tuple(Task(clip.name, clip.path, _key(clip.path, key)) for clip in clips)
+    return tuple(Task(clip.name, clip.path, _key(clip, key), clip.part) for clip in clips)
 
 
-def _key(path: Path, key: str) -> str:
+def _key(clip: BatchClip, key: str) -> str:
+    part = () if clip.part == WHOLE else (clip.part,)
     try:
-        return fingerprint((fingerprint_file(path), key))
+        return fingerprint((fingerprint_file(clip.path), key, *part))
     except ClipError:
         return ""
 

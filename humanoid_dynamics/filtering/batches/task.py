@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.filtering.batches.parts import WHOLE, Part
 from humanoid_dynamics.filtering.batches.store import Store
 
 Facts = dict[str, Any]  # plain data, as JSON holds it
@@ -24,11 +25,13 @@ class Task:
         name: Where its result goes below the folder of results, without ending.
         clip: The clip.
         key: Fingerprint of the clip, the robot and the settings.
+        part: The part of the file; a job of parts has a method ``select``.
     """
 
     name: str
     clip: Path
     key: str
+    part: Part = WHOLE
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,18 @@ class StoredJob:
 
     def _do(self, task: Task) -> Outcome:
         if self.store is None:
-            return Outcome(task, self.job(task.clip, None))
+            return Outcome(task, self._select(task)(task.clip, None))
         done = self.store.find(task.name, task.key)
         if done is not None:
             return Outcome(task, done)
         with self.store.part(task.name) as part:
             tries = self.store.count_parts(task.name)
-            facts = self.job(task.clip, part)
+            facts = self._select(task)(task.clip, part)
             self.store.commit(task.name, task.key, part, facts)
         return Outcome(task, facts, tries=tries)
+
+    def _select(self, task: Task) -> Job:
+        if task.part == WHOLE:
+            return self.job
+        selected: Job = getattr(self.job, "select")(task.part)  # noqa: B009 - of jobs that have parts
+        return selected

@@ -20,7 +20,7 @@ from humanoid_dynamics.motion.formats.joint_positions_file import read_joint_arr
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_archive
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
-from humanoid_dynamics.motion.formats.pickle_file import read_pickled_motion
+from humanoid_dynamics.motion.formats.pickle_file import ENDINGS, read_pickled_motion
 from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions
@@ -59,7 +59,7 @@ def detect_format(path: Path) -> str:
         return "npz"
     if head.startswith(np.lib.format.MAGIC_PREFIX):
         return "npy"
-    if is_pickle(head) or path.suffix.lower() in PICKLES:
+    if is_pickle(head) or path.suffix.lower() in ENDINGS:
         return "pickle"
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if text.startswith("HIERARCHY"):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.gmr_file import KEYS as GMR
@@ -14,6 +15,7 @@ from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.series.bounded_reading import ReadLimitError
 from humanoid_dynamics.series.plain_pickle import PlainPickleError, load_plain_pickle
 
+ENDINGS = (".pkl", ".pickle", ".joblib")
 SHOWN = 8  # keys in a message
 WANTED = (
     f"{', '.join(GMR)} (GMR, TWIST), or motions by name with {', '.join(MOTION_LIB)} (ASAP, PHC)"
@@ -31,11 +33,7 @@ def read_pickled_motion(path: Path, rate: float | None = None, motion: str = "")
     Raises:
         ClipError: If the file is no such motion, or contains more than arrays and plain containers.
     """
-    origin = str(path)
-    try:
-        content = load_plain_pickle(path)
-    except (PlainPickleError, ReadLimitError, OSError) as cause:
-        raise ClipError(origin, f"{cause}; expected {WANTED}") from cause
+    origin, content = str(path), _load(path)
     if is_gmr(content):
         return read_gmr(content, origin, rate)
     if is_motion_lib(content):
@@ -46,3 +44,25 @@ def read_pickled_motion(path: Path, rate: float | None = None, motion: str = "")
         else f"a {type(content).__name__}"
     )
     raise ClipError(origin, f"is a pickle of {found}, expected {WANTED}")
+
+
+def list_motions(path: Path) -> tuple[str, ...]:
+    """Return the names of the motions of a file; one without a name for any file that is no library.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ClipError: If it is a pickle that cannot be read.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        return ("",)
+    content = _load(path)
+    return tuple(map(str, content)) if is_motion_lib(content) else ("",)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return load_plain_pickle(path)
+    except (PlainPickleError, ReadLimitError, OSError) as cause:
+        raise ClipError(str(path), f"{cause}; expected {WANTED}") from cause
