@@ -41,7 +41,7 @@ CORE = [
     "numpy>=1.26",
     "scipy>=1.11",
     "pin>=4.1",
-    "numba>=0.61,<0.69",  # tested with 0.61.2, 0.65.1 and 0.68.1
+    "numba>=0.61,<0.69",  # tested with 0.61.2 and 0.68.1
     "lxml",
     "pyyaml",
     "typer>=0.9",

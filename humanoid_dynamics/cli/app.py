@@ -30,7 +30,7 @@ Examples:
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
 VERBS = (
     "describe", "demo", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "record", "play", "view", "experiment",
-    "gait", "walk", "check", "clean", "teleop", "estimate",
+    "gait", "walk", "check", "clean", "teleop", "estimate", "warm-up",
 )  # fmt: skip
 
 
@@ -71,11 +71,16 @@ def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     wanted = set(verbs)
     for verb in VERBS:
         if verb in wanted:
-            module = import_module(f"humanoid_dynamics.cli.{verb}")
-            app.command(verb, epilog=module.EXAMPLES)(getattr(module, verb))
+            module = import_module(f"humanoid_dynamics.cli.{as_name(verb)}")
+            app.command(verb, epilog=module.EXAMPLES)(getattr(module, as_name(verb)))
         else:
             app.command(verb)(_summarise(verb))
     return app
+
+
+def as_name(verb: str) -> str:
+    """Return the name of the module and function of a verb."""
+    return verb.replace("-", "_")
 
 
 def _summarise(verb: str) -> Callable[[], None]:
@@ -84,11 +89,11 @@ def _summarise(verb: str) -> Callable[[], None]:
     def stand_in() -> None:
         raise NotImplementedError
 
-    tree = ast.parse(Path(__file__).with_name(f"{verb}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(Path(__file__).with_name(f"{as_name(verb)}.py").read_text(encoding="utf-8"))
     stand_in.__doc__ = next(
         ast.get_docstring(node)
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name == verb
+        if isinstance(node, ast.FunctionDef) and node.name == as_name(verb)
     )
     return stand_in
 

@@ -14,8 +14,10 @@ import typer
 
 from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.options import OriginOption, PlanOption
+from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
+from humanoid_dynamics.graphs.kernels import compile_jobs, find_stale_jobs
 from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
 from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.viewer.origins import parse_origin
@@ -90,6 +92,11 @@ def up(
             typer.echo(
                 f"page: http://127.0.0.1:{given.get('port', loaded.arguments['port'].default)} (the next free port where it is taken)"
             )
+    stale = find_stale_jobs([node.node for node in nodes])
+    if stale:
+        typer.echo("compiling kernels, once per machine: " + ", ".join(job.name for job in stale))
+        with show_progress("compiling kernels") as bar:
+            compile_jobs(stale, progress=lambda progress: bar.tell(progress.share))
     code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(
         float("inf") if duration is None else duration
     )

@@ -23,6 +23,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String, UInt8
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.graphs.kernels import (
+    PROGRESS_PERIOD,
+    KernelProgress,
+    compile_jobs,
+    find_stale_jobs,
+)
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
@@ -68,7 +74,7 @@ class AdapterNode(LifecycleNode):
 
     def __init__(self, name: str, **keywords: Any) -> None:
         super().__init__(name, **keywords)
-        self.interface = INTERFACES[name]
+        self.interface, self.interface_name = INTERFACES[name], name
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
         self.deaf: frozenset[str] = (
@@ -256,7 +262,7 @@ class AdapterNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot and make publishers, subscriptions and services."""
         with interruptible():
-            done = self._try("configure", self._load, self.prepare, self._connect)
+            done = self._try("configure", self._load, self._compile, self.prepare, self._connect)
         if not done:
             return FAILURE
         return super().on_configure(state)
@@ -299,6 +305,25 @@ class AdapterNode(LifecycleNode):
             self.active = False
             self._disconnect()
         return super().on_shutdown(state)
+
+    def _compile(self) -> None:
+        """Compile kernels that are not in the cache, in other processes, so that this one only loads them."""
+        jobs = find_stale_jobs((self.interface_name,))
+        if not jobs:
+            return
+        due = monotonic() + PROGRESS_PERIOD
+
+        def log(progress: KernelProgress) -> None:
+            nonlocal due
+            if monotonic() > due:
+                due = monotonic() + PROGRESS_PERIOD
+                self.get_logger().info(
+                    f"compiling kernels, once per machine: {progress.share:.0%}, {progress.seconds_left:.0f} s left"
+                )
+
+        for report in compile_jobs(jobs, progress=log):
+            if report.reason:
+                self.get_logger().warning(f"kernels of the {report.job}: {report.reason}")
 
     def _try(self, what: str, *steps: Callable[[], None]) -> bool:
         """Take the steps of a transition, and return whether all could be taken; rclpy itself says nothing of what they raise."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -17,6 +18,9 @@ from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
 
 PACKAGE = "humanoid_dynamics."
 Kernel = Callable[..., Any]
+_KERNELS: list[
+    tuple[Any, frozenset[str]]
+] = []  # all of this process, and the files they are made of
 T = TypeVar("T")
 
 
@@ -141,9 +145,39 @@ def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
         f"{kernel.__qualname__}_{digest_functions((kernel, *parts, *functions_of(fours)))}"
     )
     try:
-        return numba.njit(cache=True, **options)(named)  # type: ignore[no-any-return]
+        compiled = numba.njit(cache=True, **options)(named)
     except RuntimeError:  # no place on disk to keep compiled code: compile in memory
-        return numba.njit(**options)(named)  # type: ignore[no-any-return]
+        compiled = numba.njit(**options)(named)
+    _KERNELS.append((compiled, frozenset(f.__code__.co_filename for f in (kernel, *parts))))
+    return compiled  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class CompilationCount:
+    """What this process compiled.
+
+    Attributes:
+        loaded: Number of kernels that were loaded from the cache.
+        compiled: Number of kernels that were compiled.
+        folders: Folders of the cache.
+        files: Files that the kernels are made of.
+    """
+
+    loaded: int
+    compiled: int
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def count_compilations() -> CompilationCount:
+    """Return how many kernels of this process were loaded and compiled, and where they come from."""
+    stats = [kernel.stats for kernel, _ in _KERNELS]
+    return CompilationCount(
+        sum(sum(each.cache_hits.values()) for each in stats),
+        sum(sum(each.cache_misses.values()) for each in stats),
+        tuple(sorted({each.cache_path for each in stats if each.cache_path})),
+        tuple(sorted({file for _, files in _KERNELS for file in files})),
+    )
 
 
 def functions_of(module: ModuleType) -> tuple[Kernel, ...]:
