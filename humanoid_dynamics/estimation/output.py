@@ -57,7 +57,7 @@ def make_estimate(
         linear_velocity=linear,
         angular_velocity=omega,
         pose_covariance=_pose_covariance(state.P, place),
-        twist_covariance=_twist_covariance(state.P, X, R_BI, R_WB, p_BI, settings),
+        twist_covariance=_twist_covariance(state.P, R_BI, R_WB, p_BI, settings),
         gyro_bias=state.X[5].copy(),
         acc_bias=state.X[6].copy(),
         contacts=tuple(_list_contacts(state, body, settings)),
@@ -99,7 +99,8 @@ def _list_faults(
     ):
         if name in state.times and time - state.times[name] > settings.stale:
             faults.append(fault)
-    return tuple(faults)
+    slips = (state.contacts[:, CLOSED] > 0.0) & (state.contacts[:, SPEED] > settings.slip_speed)
+    return (*faults, EstimatorStatus.SLIPPING) if slips.any() else tuple(faults)
 
 
 def _pose_covariance(P: Matrix, place: Vector) -> Matrix:
@@ -110,13 +111,12 @@ def _pose_covariance(P: Matrix, place: Vector) -> Matrix:
 
 
 def _twist_covariance(
-    P: Matrix, X: Matrix, R_BI: Matrix, R_WB: Matrix, p_BI: Vector, settings: EstimatorSettings
+    P: Matrix, R_BI: Matrix, R_WB: Matrix, p_BI: Vector, settings: EstimatorSettings
 ) -> Matrix:
     """Return the covariance of linear and angular velocity in base axes.
 
     The velocity in body axes has the error R^T xi_v, whatever the attitude: that is the invariance.
     """
-    del X
     T = np.zeros((6, 15))
     T[:3, 3:6] = R_WB.T
     T[:3, 9:12] = -skew(p_BI) @ R_BI

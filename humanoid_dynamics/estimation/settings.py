@@ -134,7 +134,7 @@ class EstimatorSettings:
     floor_height: float | None = None
     gravity: float = 9.81
     gyro_noise: float = 3e-4
-    acc_noise: float = 2e-2
+    acc_noise: float = 1e-2
     gyro_bias_walk: float = 1e-5
     acc_bias_walk: float = 1e-4
     gyro_bias_deviation: float = 0.006
@@ -157,7 +157,7 @@ class EstimatorSettings:
     full_load: float = 0.9
     edge_height: float = 0.003
     roll_scale: float = 1.5
-    turn_noise: float = 0.015
+    turn_noise: float = 0.012
     turn_scale: float = 0.15
     flat_height: float = 0.006
     height_noise: float = 2e-3
