@@ -14,6 +14,7 @@ from .errors import UnknownNameError as UnknownNameError
 from .errors import UnsupportedRobotError as UnsupportedRobotError
 from .errors import UrdfError as UrdfError
 from .estimation import BaseEstimator as BaseEstimator
+from .estimation import ThermalModel as ThermalModel
 from .filtering import DynamicsFilter as DynamicsFilter
 from .filtering import FilteredClip as FilteredClip
 from .filtering import Teleoperation as Teleoperation
@@ -39,6 +40,7 @@ from .resolution import InverseDynamics as InverseDynamics
 from .resolution import JointTask as JointTask
 from .resolution import PostureTask as PostureTask
 from .resolution import Relaxation as Relaxation
+from .resolution import TorqueRedistribution as TorqueRedistribution
 from .resolution import WholeBody as WholeBody
 from .resolution import WholeBodyLimits as WholeBodyLimits
 from .resolution import inverse_dynamics as inverse_dynamics

@@ -10,6 +10,10 @@ from .joint_bounds import WholeBodyLimits as WholeBodyLimits
 from .load_objective import ShareObjective as ShareObjective
 from .objectives import Objective as Objective
 from .objectives import TorqueObjective as TorqueObjective
+from .redistribution import TorqueRedistribution as TorqueRedistribution
+from .redistribution_settings import Redistribution as Redistribution
+from .redistribution_settings import RedistributionSettings as RedistributionSettings
+from .redistribution_settings import RedistributionStatus as RedistributionStatus
 from .rules import RULES as RULES
 from .rules import Rule as Rule
 from .rules import find_rule as find_rule
