@@ -144,10 +144,8 @@ class BaseEstimator:
             self._advance(gyro, acc, dt, fault)
         state.times["imu"] = t
         self._remember(t, gyro, acc)
-        if not state.started and (
-            "attitude" in state.given or add_calm_sample(state, s, t, gyro, acc)
-        ):
-            self._start(t, gyro, acc)
+        if not state.started:
+            self._try_start(t, gyro, acc)
         self._settle_pending(t)
         return Status.ACCEPTED if fault is None else self._report(fault)
 
@@ -259,6 +257,10 @@ class BaseEstimator:
     def restore(self, state: EstimatorState) -> None:
         """Go on from a copy of a state."""
         self.state.restore(state)
+        if "joints" in self.state.times:
+            mine = self.state
+            rate = mine.history_gyro[mine.newest] - mine.X[5]
+            self.body.update(mine.q[7:], mine.v[6:], rate)
 
     def _row(self, contact: str) -> int:
         if contact not in self.body.names:
@@ -312,10 +314,14 @@ class BaseEstimator:
         state.P[:3, :3] += s.attitude_deviation**2 * np.eye(3)
         state.calm[:] = 0.0
 
-    def _start(self, t: float, gyro: Vector, acc: Vector) -> None:
-        start_filter(self.state, self.settings, self.body)
-        self.state.newest -= 1
-        self._remember(t, gyro, acc)
+    def _try_start(self, t: float, gyro: Vector, acc: Vector) -> None:
+        """Start where the robot has been calm or its attitude is given, and the place of the IMU is known."""
+        state = self.state
+        calm = add_calm_sample(state, self.settings, t, gyro, acc)
+        if self.body.located and (calm or "attitude" in state.given):
+            start_filter(state, self.settings, self.body)
+            state.newest -= 1
+            self._remember(t, gyro, acc)
 
     def _settle_pending(self, t: float) -> None:
         """Use the joint samples that waited for this IMU sample."""

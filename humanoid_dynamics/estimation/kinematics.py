@@ -30,6 +30,7 @@ class ImuFrameModel:
         counts: (n,) number of corners.
         X_BI: Pose of the IMU in the base link.
         nu: Twist of the IMU against the base link, in IMU axes.
+        located: Whether these two are known; an IMU behind joints needs a joint sample.
         mass: Mass of the robot [kg].
     """
 
@@ -64,7 +65,7 @@ class ImuFrameModel:
             self.model.armature = settings.armature_of_effort * effort
         self._joint, self._X_JI = self._mount(imu_link, imu_pose)
         self._is_fixed = self._joint == 1
-        self.X_BI, self.nu = self._X_JI, pin.Motion.Zero()
+        self.X_BI, self.nu, self.located = self._X_JI, pin.Motion.Zero(), self._is_fixed
         self._frames = [surface.frame for surface in surfaces]
         n, k = len(surfaces), max(len(surface.vertices) for surface in surfaces)
         self.corners, self.counts = np.zeros((n, k, 3)), np.zeros(n)
@@ -126,7 +127,7 @@ class ImuFrameModel:
             self.v[:6] = 0.0
             pin.forwardKinematics(model, data, self._free, self.v)
             self.X_BI = data.oMi[self._joint] * self._X_JI
-            self.nu = self._X_JI.actInv(data.v[self._joint])
+            self.nu, self.located = self._X_JI.actInv(data.v[self._joint]), True
         base = self.X_BI.act(pin.Motion(-self.nu.linear, gyro - self.nu.angular))
         self.v[:3], self.v[3:6] = base.linear, base.angular
         self.q[:7], self.q[7:] = pin.SE3ToXYZQUAT(self.X_BI.inverse()), q

@@ -152,10 +152,10 @@ class EstimatorSettings:
     calm_duration: float = 0.2
     calm_rate: float = 0.3
     calm_acceleration: float = 0.5
-    contact_noise: float = 0.011
+    contact_noise: float = 0.009
     contact_scale: float = 0.06
     full_load: float = 0.9
-    edge_height: float = 0.003
+    edge_height: float = 0.005
     roll_scale: float = 1.5
     turn_noise: float = 0.012
     turn_scale: float = 0.15

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -212,3 +217,83 @@ def test_late_and_early_joint_samples_give_the_same_estimate(robot, walking):
         ends.append(estimator.estimate().position)
     np.testing.assert_allclose(ends[1], ends[0], atol=5e-3)
     np.testing.assert_allclose(ends[2], ends[0], atol=5e-3)
+
+
+def test_an_imu_behind_joints_gives_the_same_base(robot, walking):
+    """The torso is three joints above the pelvis; its IMU is computed from the exact motion."""
+    model, data = robot.model, robot.data()
+    link, pose = (
+        "torso_link",
+        pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.0, 0.1, 0.2])),
+    )
+    frame, dt = robot.link_frame(link), walking.t[1] - walking.t[0]
+    turns, rates, speeds = [], [], []
+    for q, v in zip(walking.q, walking.v, strict=True):
+        pin.forwardKinematics(model, data, q, v)
+        X = pin.updateFramePlacement(model, data, frame) * pose
+        nu = pose.actInv(pin.getFrameVelocity(model, data, frame, pin.ReferenceFrame.LOCAL))
+        turns.append(X.rotation)
+        rates.append(nu.angular)
+        speeds.append(X.rotation @ nu.linear)
+    force = np.gradient(np.array(speeds), dt, axis=0) + np.array([0.0, 0.0, 9.81])
+    acc = np.einsum("kji,kj->ki", np.array(turns), force)
+    motion = replace(walking, gyro=np.array(rates), acc=acc).with_noise(11)
+    estimator = hd.BaseEstimator(robot, link, pose, EXACT)
+    estimator.reset(attitude=motion.q[0, 3:7], position=motion.q[0, :3], velocity=np.zeros(3))
+    errors = [
+        np.r_[x.position - q[:3], x.linear_velocity - v[:3]]
+        for x, q, v in zip(
+            feed(estimator, motion, wrenches=True), walking.q, walking.v, strict=True
+        )
+    ]
+    assert np.abs(np.array(errors)[20:, :3]).max() < 0.01
+    assert np.sqrt(np.mean(np.array(errors)[20:, 3:] ** 2)) < 0.05
+
+
+def test_the_covariance_covers_the_errors(robot, walking):
+    """NEES of velocity, tilt and place over noise and biases: the mean stays in its band."""
+    rng, found, inside = np.random.default_rng(12), [], []
+    for seed in range(3):
+        biases = rng.normal(0.0, 0.005, 3), rng.normal(0.0, 0.05, 3)
+        motion = walking.with_noise(seed, *biases)
+        estimator = estimator_of(robot)
+        estimator.reset(attitude=motion.q[0, 3:7], position=motion.q[0, :3], velocity=np.zeros(3))
+        for k, x in enumerate(feed(estimator, motion, wrenches=True)):
+            if k % 25 or k < 50:
+                continue
+            R = pin.Quaternion(*x.orientation[[3, 0, 1, 2]]).matrix()
+            turn = pin.log3(R @ pin.Quaternion(*walking.q[k, [6, 3, 4, 5]]).matrix().T)
+            pose = np.r_[x.position - walking.q[k, :3], turn]
+            speed = x.linear_velocity - walking.v[k, :3]
+            found.append(
+                [
+                    pose @ np.linalg.solve(x.pose_covariance, pose) / 6.0,
+                    speed @ np.linalg.solve(x.twist_covariance[:3, :3], speed) / 3.0,
+                ]
+            )
+            inside.append([found[-1][0] < 12.59 / 6.0, found[-1][1] < 7.815 / 3.0])
+    assert (np.mean(found, axis=0) < 3.0).all()
+    assert (np.mean(found, axis=0) > 0.01).all()
+    assert (np.mean(inside, axis=0) > 0.7).all()
+
+
+def test_loads_are_split_with_torques_and_without(robot, squatting):
+    """The momentum observer finds each foot's load; base motion and kinematics alone find it more roughly."""
+    motion = squatting.with_noise(13)
+    for torques, tolerance in ((True, 0.1), (False, 0.35)):
+        estimator = estimator_of(robot)
+        loads = []
+        for k in range(len(motion.t)):
+            t = float(motion.t[k])
+            estimator.add_imu(t, motion.gyro[k], motion.acc[k])
+            tau = motion.tau[k] if torques else None
+            estimator.add_joints(t, motion.q[k, 7:], motion.v[k, 6:], tau)
+            loads.append([contact.load for contact in estimator.estimate().contacts])
+        error = np.array(loads)[100:] - squatting.loads[100:]
+        assert np.sqrt(np.mean(error**2)) < tolerance * robot.mass * 9.81 / 2.0
+
+
+def test_the_example_finds_both_feet_loaded():
+    path = Path(__file__).parents[2] / "examples" / "estimate_base.py"
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.count("closed True") == 2
