@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from humanoid_dynamics.filtering.ticks.program import Weights
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.filtering.ticks.wishes import Gains
 
 
 @dataclass(frozen=True)
@@ -124,5 +125,5 @@ DAMPING = 1e-4  # of the normal equations of legs, for straight ones
 RATE = 200.0  # Hz; ticks per second
 RATES = (50.0, 2000.0)  # Hz; of ticks
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is not a robot's
-WALK_TICK = TickSettings(weights=Weights(height=1e4, base=100.0))
+WALK_TICK = TickSettings(Gains(stance=(900.0, 75.0)), Weights(height=1e4, base=100.0))
 SCRIPT_STOP = 3.0  # s of standing commands after a script
