@@ -25,6 +25,7 @@ EXPECTED = {
     "12_your_own_rule": (0.012, 0.005),
     "13_from_a_bag": (637.65, 0.1),
     "14_walk_by_command": (1.75, 0.2),
+    "15_tasks": (0.05, 1e-3),
 }
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
