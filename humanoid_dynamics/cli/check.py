@@ -96,7 +96,7 @@ def check(  # noqa: PLR0913
         raise HumanoidDynamicsError(
             f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz"
         )
-    if not Path(clip).is_file():
+    if not Path(clip).exists():
         raise ClipError(clip, "no such file")
     loaded = load_robot(robot, description=find_description(config))
     joint_map = load_joint_map(Path(joints)) if joints else None

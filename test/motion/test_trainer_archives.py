@@ -82,6 +82,38 @@ def test_bodies_decide_the_order_of_quaternions(tmp_path, g1):
     assert "quaternions are x y z w here, by the data" in clip.notices
 
 
+def write_sonic(folder, content, bodies):
+    """What convert_motions.py of SONIC writes, for some of the bodies."""
+    folder.mkdir(parents=True)
+    for name, table, parts in (
+        ("joint_pos", content["joint_pos"], ["joint_{i}"]),
+        ("joint_vel", content["joint_vel"], ["joint_vel_{i}"]),
+        ("body_pos", content["body_pos_w"][:, bodies], ["body_{i}_x", "body_{i}_y", "body_{i}_z"]),
+        ("body_quat", content["body_quat_w"][:, bodies], [f"body_{{i}}_{c}" for c in "wxyz"]),
+    ):
+        rows = table.reshape(len(table), -1)
+        head = [p.format(i=i) for i in range(rows.shape[1] // len(parts)) for p in parts]
+        np.savetxt(folder / f"{name}.csv", rows, delimiter=",", header=",".join(head), comments="")
+    (folder / "metadata.txt").write_text(f"Body part indexes:\n{bodies}\n")
+    return folder
+
+
+def test_folders_of_sonic_are_clips(tmp_path, g1):
+    from humanoid_dynamics.filtering.batches.clips import find_clips
+
+    content, q = tracked(g1, ISAAC)
+    bodies = [0, 4, 10, 18, 5, 11, 19, 9, 16, 22, 28, 17, 23, 29]
+    folder = write_sonic(tmp_path / "set" / "walk", content, bodies)
+    clip = load_clip(folder, g1)
+    np.testing.assert_allclose(clip.q, q, atol=1e-5)
+    assert clip.rate == pytest.approx(50.0)
+    assert "joint order: g1_29_breadth_first" in clip.notices
+    assert [found.path for found in find_clips([str(tmp_path)])] == [folder]
+    (folder / "body_quat.csv").write_text("body_0_w,body_0_x,body_0_y\n1,0,0\n")
+    with pytest.raises(ClipError, match=r"body_quat\.csv"):
+        load_clip(folder, g1)
+
+
 def test_velocities_of_another_rate_are_noticed(tmp_path, g1):
     content, _ = tracked(g1, ISAAC)
     content["fps"] = [30]

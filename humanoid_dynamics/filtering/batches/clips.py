@@ -13,6 +13,7 @@ from pathlib import Path
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.batches.parts import WHOLE, Part
 from humanoid_dynamics.filtering.batches.store import RESULT, TABLE, Store
+from humanoid_dynamics.motion.formats.sonic_file import is_sonic
 from humanoid_dynamics.series.bag_reader import is_bag
 
 ENDINGS = (
@@ -90,7 +91,7 @@ def _is_result(place: Path, results: Path | None) -> bool:
 def _expand(source: str) -> Iterator[tuple[Path, Path]]:
     """Yield the path of each clip, and the folder below which it keeps its path."""
     path = Path(source)
-    if path.is_file() or (path.is_dir() and is_bag(path)):
+    if path.is_file() or _is_folder_of_clip(path):
         yield path, path.parent
     elif path.is_dir():
         yield from ((member, path) for member in _members(path))
@@ -100,12 +101,16 @@ def _expand(source: str) -> Iterator[tuple[Path, Path]]:
         raise ClipError(source, "no such file or folder")
 
 
+def _is_folder_of_clip(path: Path) -> bool:
+    return path.is_dir() and (is_bag(path) or is_sonic(path))
+
+
 def _members(folder: Path) -> list[Path]:
     """Return the motion files of a whole tree; nothing hidden, and a bag as one."""
     members: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
-        bags = [name for name in sorted(folders) if is_bag(here / name)]
+        bags = [name for name in sorted(folders) if _is_folder_of_clip(here / name)]
         folders[:] = sorted(
             name for name in folders if name not in bags and not name.startswith(".")
         )
@@ -124,7 +129,9 @@ def _matches(pattern: str) -> list[tuple[Path, Path]]:
     parts = Path(pattern).parts
     fixed = next(index for index, part in enumerate(parts) if has_magic(part))
     paths = [Path(match) for match in sorted(glob(pattern, recursive=True))]
-    clips = [(path, Path(*parts[:fixed])) for path in paths if path.is_file() or is_bag(path)]
+    clips = [
+        (path, Path(*parts[:fixed])) for path in paths if path.is_file() or _is_folder_of_clip(path)
+    ]
     if not clips:
         raise ClipError(pattern, "matches no files")
     return clips

@@ -23,11 +23,23 @@ from humanoid_dynamics.motion.formats.opensim_file import is_opensim
 from humanoid_dynamics.motion.formats.pickle_file import ENDINGS, read_pickled_motion
 from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
 from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
+from humanoid_dynamics.motion.formats.sonic_file import is_sonic, read_sonic
 from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions
 from humanoid_dynamics.series.bag_reader import METADATA, is_bag
 from humanoid_dynamics.series.plain_pickle import is_pickle
 
-FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap", "pickle", "npy")
+FORMATS = (
+    "npz",
+    "bvh",
+    "deepmimic",
+    "trajectory",
+    "csv",
+    "opensim",
+    "mcap",
+    "pickle",
+    "npy",
+    "sonic",
+)
 PICKLES = {
     ".pkl",
     ".pickle",
@@ -47,13 +59,15 @@ def detect_format(path: Path) -> str:
         path: The file.
 
     Returns:
-        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, ``pickle``, ``npy``, or ``mcap`` for every bag.
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, ``pickle``, ``npy``, ``sonic``, or ``mcap`` for every bag.
 
     Raises:
         ClipError: If it is none of them.
     """
     if is_bag(path):
         return "mcap"
+    if is_sonic(path):
+        return "sonic"
     head = _read_head(path)
     if head.startswith(ZIP):
         return "npz"
@@ -106,6 +120,8 @@ def read_motion(path: Path, rate: float | None = None, motion: str = "") -> Moti
         return read_csv(path, rate)
     if found == "npz":
         return read_archive(path, rate)
+    if found == "sonic":
+        return read_sonic(path, rate)
     if found == "npy":
         return read_joint_array(path, rate)
     if found == "pickle":
