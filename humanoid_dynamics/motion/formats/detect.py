@@ -49,7 +49,16 @@ ZIP = b"PK\x03\x04"
 TABLES = ("csv", "opensim")  # of text
 HEAD = 4096  # bytes that tell text from other things
 
+NPY = np.lib.format.MAGIC_PREFIX
 Motion: TypeAlias = Recording | RobotMotion | JointPositions | Bvh | DeepMimic
+
+TAKE_RATE: dict[str, Callable[[Path, float | None], Motion]] = {  # readers of files without a rate
+    "csv": read_csv,
+    "opensim": read_csv,
+    "npz": read_archive,
+    "npy": read_joint_array,
+    "sonic": read_sonic,
+}
 
 
 def detect_format(path: Path) -> str:
@@ -69,12 +78,14 @@ def detect_format(path: Path) -> str:
     if is_sonic(path):
         return "sonic"
     head = _read_head(path)
-    if head.startswith(ZIP):
-        return "npz"
-    if head.startswith(np.lib.format.MAGIC_PREFIX):
-        return "npy"
+    if head.startswith((ZIP, NPY)):
+        return "npz" if head.startswith(ZIP) else "npy"
     if is_pickle(head) or path.suffix.lower() in ENDINGS:
         return "pickle"
+    return _text_format(path, head)
+
+
+def _text_format(path: Path, head: bytes) -> str:
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if text.startswith("HIERARCHY"):
         return "bvh"
@@ -116,16 +127,10 @@ def read_motion(path: Path, rate: float | None = None, motion: str = "") -> Moti
         A recording of joints, a motion of a robot of a trainer, or the motion of a skeleton.
     """
     found = detect_format(path)
-    if found in TABLES:
-        return read_csv(path, rate)
-    if found == "npz":
-        return read_archive(path, rate)
-    if found == "sonic":
-        return read_sonic(path, rate)
-    if found == "npy":
-        return read_joint_array(path, rate)
     if found == "pickle":
         return read_pickled_motion(path, rate, motion)
+    if found in TAKE_RATE:
+        return TAKE_RATE[found](path, rate)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {
         "bvh": read_bvh,
         "deepmimic": read_deepmimic,
