@@ -21,7 +21,7 @@ from humanoid_dynamics.simulation.scenes.scene import Scene
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
+from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.structure.events import Connect, Cut
 
 COMMON = 1e-3  # s; a step
@@ -333,7 +333,5 @@ class LiveWorld:
             np.array([frame.placement.translation for frame in frames]).reshape(-1, 3),
         )
         self._turn = (
-            compile_kernel(turn_wrenches)
-            if choose_compiler(world.setup.compiled)
-            else turn_wrenches
+            compile_kernel(turn_wrenches) if world.setup.compiled is not False else turn_wrenches
         )

@@ -58,3 +58,14 @@ def test_package_imports_where_no_optional_package_is_installed():
     run_probe(
         f"import sys; sys.modules.update(dict.fromkeys({sorted(OPTIONAL)!r})); import humanoid_dynamics"
     )
+
+
+def test_import_and_help_load_no_numerical_library():
+    """They take a tenth of a second, and numpy alone takes as long."""
+    heavy = "[name for name in ('numpy', 'scipy', 'pinocchio', 'numba') if name in sys.modules]"
+    run_probe(f"import sys; import humanoid_dynamics; assert not {heavy}, {heavy}")
+    run_probe(
+        "import sys; sys.argv = ['humanoid-dynamics', '--help']\n"
+        "from humanoid_dynamics.cli import main\n"
+        f"try:\n    main()\nexcept SystemExit:\n    assert not {heavy}, {heavy}"
+    )

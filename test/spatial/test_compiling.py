@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What compiled kernels are kept under on disk."""
 
+import importlib.util
+import sys
 from types import FunctionType
+
+import numba
 
 from humanoid_dynamics.control.whole_body_kernels import solve_rows, write_rows
 from humanoid_dynamics.resolution import small
@@ -77,3 +81,34 @@ def test_name_changes_with_the_order_that_a_part_is_bound_to():
 def test_name_changes_with_how_short_a_part_is_written():
     bound = FunctionType(scale.__code__, {**scale.__globals__, "RARE": ("scale",)}, "scale")
     assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
+
+
+CALLEE = "FACTOR = {factor}\n\n\ndef scale(x):\n    return FACTOR * x + {offset}\n"
+CALLER = (
+    "from humanoid_dynamics.callee_of_test import scale\n\n\ndef kernel(x):\n    return scale(x)\n"
+)
+
+
+def load(folder, monkeypatch, name):
+    spec = importlib.util.spec_from_file_location(
+        f"humanoid_dynamics.{name}", folder / f"{name}.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    exec(compile(spec.loader.get_data(spec.origin), spec.origin, "exec"), module.__dict__)
+    return module
+
+
+def test_a_changed_callee_in_another_file_changes_the_answer(tmp_path, monkeypatch):
+    """The file of the kernel is not touched, so numba alone would load the outdated code."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "caller_of_test.py").write_text(CALLER)
+    answers = []
+    for factor, offset in ((2.0, 1.0), (3.0, 1.0), (3.0, 5.0), (2.0, 1.0)):
+        (tmp_path / "callee_of_test.py").write_text(CALLEE.format(factor=factor, offset=offset))
+        load(tmp_path, monkeypatch, "callee_of_test")
+        kernel = load(tmp_path, monkeypatch, "caller_of_test").kernel
+        compiled = compiling.compile_kernel(kernel)
+        answers.append(compiled(10.0))
+    assert answers == [21.0, 31.0, 35.0, 21.0]
+    assert sum(compiled.stats.cache_hits.values()) == 1, "the first version is loaded again"

@@ -24,7 +24,6 @@ from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
-from humanoid_dynamics.spatial.compiling import choose_compiler
 
 
 def build_engine(
@@ -51,7 +50,7 @@ def build_engine(
     table = add_edges(table, setup.terrain, movers)
     terrain, limits = build_terrain(setup.terrain), LimitTable(robot) if setup.limits else None
     tables = Tables(robot, table, terrain, movers, limits)
-    if not choose_compiler(setup.compiled):
+    if setup.compiled is False:
         contacts = CalmContacts(table, terrain, movers, limits, tables, law=setup.contact)
         return CalmEngine(
             Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables
