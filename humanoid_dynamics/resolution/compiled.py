@@ -29,12 +29,11 @@ from humanoid_dynamics.resolution.limit_kernels import AS_IT_IS, FAILED, HARD, S
 from humanoid_dynamics.resolution.memory import WRENCH, Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
 from humanoid_dynamics.resolution.problem import DynamicsProblem
-from humanoid_dynamics.resolution.violations import BROKEN, TIGHT
+from humanoid_dynamics.resolution.violations import TIGHT
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, writable
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-NONE: Indices = np.zeros(0, dtype=np.intp)
 KERNELS: Mapping[str, tuple[Kernel, Kernel]] = MappingProxyType(
     {"torque": (torque_tick, torque_tick_inside), "load": (share_tick, share_tick_inside)}
 )  # without limits and inside them
@@ -103,7 +102,7 @@ def _fill(
     limited = problem.acted_v[np.isfinite(problem.robot.limits.effort[problem.acted_v])]
     with np.errstate(divide="ignore"):
         per_limit = np.where(problem.effort > 0.0, 1.0 / problem.effort, 0.0)
-    firsts, ends, kinds, rows, b = _stack_rows(problem)
+    firsts, ends, rows, b = _stack_rows(problem)
     corner_ends, corners = _stack_corners(problem)
     sizes = Sizes(
         n=problem.size,
@@ -121,29 +120,27 @@ def _fill(
     weight = problem.unit_force
     of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, weight)
     settings = (
-        *(missing, TIGHT * weight, BROKEN * weight, used),
+        *(missing, TIGHT * weight, used),
         *(*of_soft, float(fast.light), 1.0, fade),
     )
     of_body = (problem.bearing_v, problem.undriven_v, problem.driven_v, limited)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
-    friction = [surface.friction for surface in problem.surfaces]
-    load = [surface.normal_force_limit for surface in problem.surfaces]
     effort = problem.robot.limits.effort[limited]
     return build_memory(
         sizes,
-        (*of_body, firsts, ends, kinds, corner_ends, fast.owner),
+        (*of_body, firsts, ends, corner_ends, fast.owner),
         (
             *weights,
             *(rows, b, np.zeros(len(b)), corners, *np.zeros((2, corners.shape[1]))),
-            *(per_limit, friction, load, effort, miss_weights(problem), settings),
+            *(per_limit, effort, miss_weights(problem), settings),
         ),
     )
 
 
-def _stack_rows(problem: DynamicsProblem) -> tuple[Indices, Indices, Indices, Matrix, Vector]:
+def _stack_rows(problem: DynamicsProblem) -> tuple[Indices, Indices, Matrix, Vector]:
     """Return rows of contacts: first those of pressure, load and friction of all, then those about their normals.
 
-    Where the unknowns of each contact start (contacts + 1,), where its rows do (2 contacts + 1,), kinds (m,), rows (6, m) and bounds (m,).
+    Where the unknowns of each contact start (contacts + 1,), where its rows do (2 contacts + 1,), rows (6, m) and bounds (m,).
     """
     groups = [
         (contact, (contact.kinds == YAW) == turns)
@@ -153,7 +150,6 @@ def _stack_rows(problem: DynamicsProblem) -> tuple[Indices, Indices, Indices, Ma
     return (
         np.array([0, *(part.stop for part in problem.parts)], dtype=np.intp),
         np.array([0, *accumulate(int(chosen.sum()) for _, chosen in groups)], dtype=np.intp),
-        np.concatenate([NONE, *(contact.kinds[chosen] for contact, chosen in groups)]),
         np.hstack([np.zeros((WRENCH, 0)), *(_fill_up(c.cone.A[chosen].T) for c, chosen in groups)]),
         np.concatenate([np.zeros(0), *(c.cone.b[chosen] for c, chosen in groups)]),
     )

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast ticks as loops: for numba, and readable beside the array form in ``resolver.py`` that they are tested against.
+"""Kernels of inverse dynamics for systems of full rank; tested against the path for systems of any rank, ``any_rank``.
 
 A question is ``J`` (n, nv), ``tau_0`` (nv,) torques of free motion, ``shares`` (contacts,), and what is written: ``x`` (n,)
 the push, ``forces`` (nv,) tau_0 - J'x, ``tau`` (na,) what motors give.  What else a tick knows is in its ``Memory``.
 
-A tick returns what is wrong first.
+A tick returns whether a limit is violated or the motion lacks something.
 """
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.constraint_rows import FRICTION, SOLID, YAW
 from humanoid_dynamics.resolution.equation_kernels import (
     CLEAR,
     Question,
@@ -21,9 +20,8 @@ from humanoid_dynamics.resolution.equation_kernels import (
     solve_under_equations,
 )
 from humanoid_dynamics.resolution.fading import count_halves, keep_half, mix_halves, take_half
-from humanoid_dynamics.resolution.limit_kernels import FAILED, HARD, SOFT, choose_inside
+from humanoid_dynamics.resolution.limit_kernels import FAILED, SOFT, choose_inside
 from humanoid_dynamics.resolution.memory import (
-    BROKEN,
     LIGHT,
     MOST_USED,
     TIGHT,
@@ -40,7 +38,7 @@ from humanoid_dynamics.spatial.fours import FOUR, add_four, four_in, four_of, pu
 APART: tuple[str, ...] = (
     "judge",
 )  # of the parts of kernels here, those that are not copied to where they are called
-SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
+SINGULAR, MISSING, BEYOND, KEPT, VERDICTS = range(5)  # a limit is violated, or none
 LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
 
 
@@ -172,13 +170,11 @@ def keep_limits(question: Question, M: Memory, verdict: int) -> int:
     Returns:
         What is wrong first, and the way in which the push was found: ``verdict + VERDICTS * way``.
     """
-    if verdict <= MISSING or verdict == ALL_WELL:
+    if verdict <= MISSING or verdict == KEPT:
         return verdict
     way = choose_inside(question, M)
-    if way == HARD:  # rows of contacts were looked at last
-        return judge_motors(question, M) + VERDICTS * way
     verdict, forces = judge(question, M.numbers, M.places, False), question[4]
-    if not dot(forces, forces, len(forces)) < LARGEST:  # what is not a number breaks no row
+    if not dot(forces, forces, len(forces)) < LARGEST:  # NaN violates no row
         way = FAILED
     return verdict + VERDICTS * way
 
@@ -227,29 +223,17 @@ def judge(
     I: Indices,  # noqa: E741
     limited: bool,
 ) -> int:
-    """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
+    """Write forces and torques, and return whether the motion lacks something or a limit is violated; the certificate finds which.
 
     Args:
         question: What the tick asks, its push written.
         F: Numbers of the memory.
         I: Indices of the memory.
-        limited: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
+        limited: Whether limits count.
     """
-    M = open_memory(F, I)
-    verdict = judge_motors(question, M)
-    if verdict == MISSING:
-        return MISSING
-    write_excess(question[3], rows_of(M), 0, 2 * M.sizes.contacts)
-    if highest(M.y, M.settings[TIGHT])[1] >= 0 and (limited or is_broken(question[3], M)):
-        return CONTACT
-    return verdict
-
-
-def judge_motors(question: Question, M: Memory) -> int:
-    """Write forces and torques, and tell what is wrong with them, where nothing is with contacts: something missing, a motor, nothing."""
-    _, _, _, _, forces, tau = question
+    M, missing, used = open_memory(F, I), 0.0, 0.0
+    _, _, _, x, forces, tau = question
     write_forces(question, M.sizes.first, M.sizes.first + M.sizes.width)
-    missing, used = 0.0, 0.0
     for i in range(len(M.undriven)):
         missing += forces[M.undriven[i]] ** 2
     for i in range(len(tau)):
@@ -257,7 +241,11 @@ def judge_motors(question: Question, M: Memory) -> int:
         used = max(used, abs(tau[i] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
+    if not limited:
+        return KEPT
+    write_excess(x, rows_of(M), 0, 2 * M.sizes.contacts)
+    breaks = highest(M.y, M.settings[TIGHT])[1] >= 0
+    return BEYOND if breaks or used > M.settings[MOST_USED] else KEPT
 
 
 def write_forces(question: Question, first: int, end: int) -> None:
@@ -274,24 +262,3 @@ def write_forces(question: Question, first: int, end: int) -> None:
     for i in range(whole, end):
         for k in range(len(x)):
             forces[i] -= J[k, i] * x[k]
-
-
-def is_broken(x: Vector, M: Memory) -> bool:
-    """Whether a contact pulls, slips out of its round cone, tips, bears too much or turns; ``y`` holds its rows less their bounds."""
-    nothing = M.settings[BROKEN]
-    for c in range(M.sizes.contacts):
-        first = M.firsts[c]
-        along, across, normal = x[first], x[first + 1], x[first + 2]
-        slips = (along * along + across * across) ** 0.5 > M.friction[c] * normal + nothing
-        if normal < -nothing or normal > M.load[c] + nothing or slips:
-            return True
-        rubs, turns = False, False
-        for group in (c, c + M.sizes.contacts):
-            for i in range(M.ends[group], M.ends[group + 1]):
-                if M.y[i] > nothing:
-                    if M.kinds[i] == SOLID:
-                        return True
-                    rubs, turns = rubs or M.kinds[i] == FRICTION, turns or M.kinds[i] == YAW
-        if turns and not rubs:
-            return True
-    return False

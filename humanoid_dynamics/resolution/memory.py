@@ -21,11 +21,10 @@ APART: tuple[
 ] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
 MOST_FADING = 6  # contacts that fade at once; more are left to the array form
-COUNTS, INDICES, NUMBERS = 10, 10, 39  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 9, 37  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = (
     "tolerance",
     "tight",
-    "broken",
     "most_used",
     "exact",
     "choice",
@@ -35,7 +34,7 @@ SETTINGS = (
     "part",
     "fade",
 )
-TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(
+TOLERANCE, TIGHT, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(
     len(SETTINGS)
 )
 
@@ -79,7 +78,6 @@ class Memory(NamedTuple):
         torques: Coordinates of the torques whose limit the push can reach.
         firsts: (contacts + 1,) where the unknowns of each contact start.
         ends: (2 contacts + 1,) where its rows do: first those of pressure, load and friction of all, then those about their normals.
-        kinds: (rows,) kind of each row.
         corner_ends: (contacts + 1,) where the forces at the corners of each contact start.
         owner: (n,) contact of each unknown, minus one for a gear.
         active: (n,) rows on which a limited push rests.
@@ -94,11 +92,9 @@ class Memory(NamedTuple):
         nothing: (corners,) zeros.
         pull: (corners,) how much the cost falls with each of them, written.
         per_limit: One over the limit of every motor.
-        friction: (contacts,) coefficients.
-        load: (contacts,) largest normal forces.
         effort: Limits of the limited torques.
         misses: (m,) weights of what the equations miss.
-        settings: (11,) tolerances, see ``SETTINGS``.
+        settings: (10,) tolerances, see ``SETTINGS``.
         K: (n, n) work space.
         S: (8, 8) equations for the multipliers.
         d: (8,) their right-hand side, the multipliers then.
@@ -133,7 +129,6 @@ class Memory(NamedTuple):
     torques: Indices
     firsts: Indices
     ends: Indices
-    kinds: Indices
     corner_ends: Indices
     owner: Indices
     active: Indices
@@ -148,8 +143,6 @@ class Memory(NamedTuple):
     nothing: Vector
     pull: Vector
     per_limit: Vector
-    friction: Vector
-    load: Vector
     effort: Vector
     misses: Vector
     settings: Vector
@@ -244,7 +237,6 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         I[i[6] : i[7]],
         I[i[7] : i[8]],
         I[i[8] : i[9]],
-        I[i[9] : i[10]],
         F[f[0] : f[1]],
         F[f[1] : f[2]],
         F[f[2] : f[3]],
@@ -259,31 +251,29 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[11] : f[12]],
         F[f[12] : f[13]],
         F[f[13] : f[14]],
-        F[f[14] : f[15]],
-        F[f[15] : f[16]],
-        as_matrix(F[f[16] : f[17]], n, n),
-        as_matrix(F[f[17] : f[18]], BLOCK, BLOCK),
+        as_matrix(F[f[14] : f[15]], n, n),
+        as_matrix(F[f[15] : f[16]], BLOCK, BLOCK),
+        F[f[16] : f[17]],
+        as_matrix(F[f[17] : f[18]], n, n),
         F[f[18] : f[19]],
         as_matrix(F[f[19] : f[20]], n, n),
-        F[f[20] : f[21]],
-        as_matrix(F[f[21] : f[22]], n, n),
-        as_matrix(F[f[22] : f[23]], n, BLOCK),
-        as_matrix(F[f[23] : f[24]], n, k),
-        F[f[24] : f[25]],
-        F[f[25] : f[26]],
-        as_matrix(F[f[26] : f[27]], n, wide),
-        as_matrix(F[f[27] : f[28]], n, wide),
-        as_matrix(F[f[28] : f[29]], n, n),
+        as_matrix(F[f[20] : f[21]], n, BLOCK),
+        as_matrix(F[f[21] : f[22]], n, k),
+        F[f[22] : f[23]],
+        F[f[23] : f[24]],
+        as_matrix(F[f[24] : f[25]], n, wide),
+        as_matrix(F[f[25] : f[26]], n, wide),
+        as_matrix(F[f[26] : f[27]], n, n),
+        F[f[27] : f[28]],
+        F[f[28] : f[29]],
         F[f[29] : f[30]],
-        F[f[30] : f[31]],
+        as_matrix(F[f[30] : f[31]], n, I[6] + I[7]),
         F[f[31] : f[32]],
-        as_matrix(F[f[32] : f[33]], n, I[6] + I[7]),
+        as_matrix(F[f[32] : f[33]], f[34] - f[33], n),
         F[f[33] : f[34]],
-        as_matrix(F[f[34] : f[35]], f[36] - f[35], n),
+        F[f[34] : f[35]],
         F[f[35] : f[36]],
-        F[f[36] : f[37]],
-        F[f[37] : f[38]],
-        as_matrix(F[f[38] : f[39]], I[2], wide),
+        as_matrix(F[f[36] : f[37]], I[2], wide),
         F,
         I,
     )
