@@ -171,16 +171,18 @@ class Certificate:
         """
         self.question, self._generation, self.torn = question, -1, torn
 
-    def decide(self, violation: int = MISMATCH) -> None:
+    def decide(self, violation: int = MISMATCH, moves: bool = False) -> None:
         """Find the status: the first of what is wrong.
 
         Args:
             violation: The first kind of row that is known to be violated; ``MISMATCH`` where that is to be found out.
+            moves: Whether a surface that carries force is known to move.
         """
         if self.torn or violation == MISMATCH:
             self.status = self._find_first_violation()
         else:
-            self.status = STATUS_OF[violation] or self._find_resting()
+            resting = AnswerStatus.INCONSISTENT_CONTACT if moves else AnswerStatus.OK
+            self.status = STATUS_OF[violation] or resting
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -155,8 +155,8 @@ class Certifier:
         violation = self._check(problem.J, problem.tau_0, f, tau, *self._rows, left)
         tau.setflags(write=False)
         certificate = Certificate(problem, f, tau, left, found)
-        certificate.measured = problem.measure_motion()
-        certificate.decide(violation)
+        certificate.measured, moves = problem.measure_motion(f)
+        certificate.decide(violation, moves)
         certificate.time = perf_counter() - start
         return certificate
 
@@ -213,9 +213,8 @@ def verify(
     pin.forwardKinematics(robot.model, data, q, v, a)
     pin.updateFramePlacements(robot.model, data)
     grounds = problem.grounds if ground is None else find_grounds(ground, names)
-    motion = ContactMotion(
-        robot.model, data, problem.surfaces, [contact.held for contact in problem.contacts], grounds
-    )
+    held_directions = [contact.held for contact in problem.contacts]
+    motion = ContactMotion(robot.model, data, problem.surfaces, held_directions, grounds, 0.0)
     measured = motion.bound(*_measure(problem, data, grounds))
     x, pushes = np.zeros(problem.size), pin.StdVec_Force()
     pushes.extend([pin.Force.Zero() for _ in range(robot.model.njoints)])

@@ -12,15 +12,12 @@ import pinocchio as pin
 
 from humanoid_dynamics.contact.ground import Ground
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 SPEED = 0.01  # m/s; a surface that is slower along what it holds rests
 ACCELERATION = 0.1  # m/s²; likewise
 LEVER = 0.1  # m; turns these bounds into those of rotations, 0.1 rad/s and 1 rad/s²
-STILL, HELD_STILL = (
-    0.2 * SPEED,
-    0.2 * ACCELERATION,
-)  # of a link in all six directions: no surface of it is faster, out to half a metre
 GAP = 5e-3  # m; a corner that is farther from the ground is above or below it
 IDLE = 1e-6  # of the weight; a contact with less does not push
 PARTS = (3, 3, 9, 3)  # numbers of a view: linear and angular acceleration, rotation, place
@@ -32,6 +29,59 @@ ACCELERATES = (
     "is driven into the ground at",
     "begins to turn at",
 )
+
+
+AT_REST, IDLE_MOVES, MOVES_LOADED = range(3)  # what surfaces do
+
+
+def measure_rows(
+    J: Matrix,
+    v: Vector,
+    rows: Matrix,
+    values: Vector,
+    scales: Vector,
+    places: Indices,
+    f: Vector,
+    found: Vector,
+) -> int:
+    """Write how surfaces move, each number by its bound, and return whether one moves that carries force.
+
+    Args:
+        J: (size, nv) Jacobian of what surfaces hold.
+        v: (nv,) velocity.
+        rows: (total, numbers) accelerations along what surfaces hold and heights of corners, per number that Pinocchio computes.
+        values: (numbers,) these.
+        scales: One over the bounds of speeds (size,), what is taken from each row (total,), which rows count (total,), and the square of
+            a force that does not count.
+        places: (4 contacts,) first and last speed and corner of each surface.
+        f: Forces of the surfaces come first.
+        found: (size + total,) speeds, then accelerations and heights; written.
+    """
+    size, total, square = len(J), len(rows), 0.0
+    for i in range(size):
+        speed = 0.0
+        for k in range(len(v)):
+            speed += J[i, k] * v[k]
+        found[i] = speed * scales[i]
+    for i in range(total):
+        value = -scales[size + i]
+        for k in range(len(values)):
+            value += rows[i, k] * values[k]
+        found[size + i] = value * scales[size + total + i]
+    for i in range(size + total):
+        square += found[i] * found[i]
+    if square <= 1.0:
+        return AT_REST
+    for c in range(0, len(places), 4):
+        force, moves = 0.0, False
+        for i in range(places[c], places[c + 1]):
+            force += f[i] * f[i]
+            moves = moves or not (abs(found[i]) <= 1.0 and abs(found[size + i]) <= 1.0)
+        for i in range(places[c + 2], places[c + 3]):
+            moves = moves or not abs(found[size + i]) <= 1.0
+        if moves and force > scales[len(scales) - 1]:
+            return MOVES_LOADED
+    return IDLE_MOVES
 
 
 class Measured(NamedTuple):
@@ -62,6 +112,7 @@ class ContactMotion:
         surfaces: Sequence[ContactSurface],
         bases: Sequence[Matrix],
         grounds: Mapping[str, Ground],
+        idle: float,
     ) -> None:
         """Prepare.
 
@@ -71,16 +122,10 @@ class ContactMotion:
             surfaces: The surfaces.
             bases: (6, r) what each holds, see ``wrench_basis``.
             grounds: Ground of those surfaces that have one, by name.
+            idle: Force that does not count [N].
         """
         self._surfaces = surfaces
         self._views: list[Vector] = [np.zeros(0)]
-        self._falling = pin.Motion(
-            model.gravity.linear, np.zeros(3)
-        )  # the algorithm lets the world accelerate upwards instead
-        self._links = [
-            (data.v[joint], data.a_gf[joint], data.oMi[joint])
-            for joint in (model.frames[s.frame].parentJoint for s in surfaces)
-        ]
         sizes, wide = [basis.shape[1] for basis in bases], sum(PARTS)
         size = sum(sizes)
         rows, heights, offsets, at = np.zeros((size, wide * len(surfaces))), [], [], 0
@@ -121,37 +166,52 @@ class ContactMotion:
                 np.reshape(heights, (len(heights), rows.shape[1])) / GAP,
             )
         )
-        self._offsets = (
-            np.concatenate((np.zeros(size), np.array(offsets) / GAP)) if offsets else None
+        total = len(self._rows)
+        self._scales: Vector = np.concatenate(
+            (
+                self._per_speed,
+                *(np.zeros(size), np.array(offsets, dtype=np.float64) / GAP),
+                np.ones(total),
+                [idle * idle],
+            )
         )
+        self._counts = self._scales[size + total : size + 2 * total]
         ends = [0, *accumulate(sizes)]
         self._rows_of = [
             (a, b, *_span_of(owner, k, size)) for k, (a, b) in enumerate(pairwise(ends))
         ]
+        self._places = np.array(self._rows_of, dtype=np.intp).reshape(-1)
+        self._values = np.zeros(self._rows.shape[1])
+        self._masked, self._measure = False, compile_kernel(measure_rows)
+        J, v, f = np.zeros((size, model.nv)), np.zeros(model.nv), np.zeros(size)
+        self.measure(J, v, f, None)
 
-    def measure(self, J: Matrix, v: Vector, active: Sequence[bool] | None) -> Measured | None:
-        """Return speeds and what else is measured of all surfaces, each by its bound; None where all rest.
+    def measure(
+        self, J: Matrix, v: Vector, f: Vector, active: Sequence[bool] | None
+    ) -> tuple[Measured | None, bool]:
+        """Return how all surfaces move, None where all rest, and whether one moves that carries force.
 
         Args:
             J: (size, nv) Jacobian of what surfaces hold.
             v: (nv,) velocity.
+            f: Forces of the surfaces come first.
             active: Whether each surface touches; all where None.
         """
-        if self._offsets is None and self._are_links_still():
-            return None  # what moves in none of six directions needs no closer look
-        speeds, others = J.dot(v), self._rows.dot(np.concatenate(self._views))
-        speeds *= self._per_speed
-        if self._offsets is not None:
-            others -= self._offsets
-        if active is not None:
-            for touches, (first, end, corner, last) in zip(active, self._rows_of, strict=True):
-                if not touches:
-                    others[first:end] = others[corner:last] = 0.0
-        return (
-            None
-            if speeds.dot(speeds) + others.dot(others) <= 1.0
-            else Measured(self, speeds, others)
-        )
+        if active is not None or self._masked:
+            self._mask(active)
+        found: Vector = np.empty(len(J) + len(self._rows))
+        np.concatenate(self._views, out=self._values)
+        does = self._measure(J, v, self._rows, self._values, self._scales, self._places, f, found)
+        if does == AT_REST:
+            return None, False
+        return Measured(self, found[: len(J)], found[len(J) :]), does == MOVES_LOADED
+
+    def _mask(self, active: Sequence[bool] | None) -> None:
+        """Let rows of surfaces that do not touch not count."""
+        self._counts[:], self._masked = 1.0, active is not None
+        for touches, (first, end, corner, last) in zip(active or (), self._rows_of, strict=False):
+            if not touches:
+                self._counts[first:end] = self._counts[corner:last] = 0.0
 
     def accelerations(self) -> Vector:
         """Return the acceleration of all surfaces along what they hold, (size,) [m/s², rad/s²]: J a less gamma."""
@@ -169,13 +229,6 @@ class ContactMotion:
         """
         others = np.concatenate((accelerations * self._per_acceleration, heights / GAP))
         return Measured(self, speeds * self._per_speed, others)
-
-    def _are_links_still(self) -> bool:
-        links, falling = self._links, self._falling
-        return all(
-            v_J.isZero(STILL) and (a_gf + X_WJ.actInv(falling)).isZero(HELD_STILL)
-            for v_J, a_gf, X_WJ in links
-        )
 
     def is_moving(self, measured: Measured, contact: int) -> bool:
         """Whether a surface does not rest.

@@ -130,7 +130,9 @@ class DynamicsProblem:
         )
         self.grounds = find_grounds(ground, tuple(contact.name for contact in self.contacts))
         held = [contact.held for contact in self.contacts]
-        self.motion = ContactMotion(self._model, self._data, self.surfaces, held, self.grounds)
+        self.motion = ContactMotion(
+            self._model, self._data, self.surfaces, held, self.grounds, IDLE * self.unit_force
+        )
         self._outer = self.J[:end]
         self._active: Sequence[bool] | None = None
         self.best_rank = self._has_full_rank((True,) * len(self.contacts))
@@ -229,9 +231,13 @@ class DynamicsProblem:
         """(size,) J a = gamma for accelerations that keep contacts, gears and loops: minus the rate of J times the velocity."""
         return self._know("gamma", self._build_gamma)
 
-    def measure_motion(self) -> Measured | None:
-        """Return what surfaces that touch do in the motion of the last update, see ``ContactMotion``; None where all rest."""
-        return self.motion.measure(self._outer, self.v, self._active)
+    def measure_motion(self, f: Vector) -> tuple[Measured | None, bool]:
+        """Return what surfaces that touch do in the motion of the last update, None where all rest, and whether one with force moves.
+
+        Args:
+            f: (size,) forces.
+        """
+        return self.motion.measure(self._outer, self.v, f, self._active)
 
     def find_moving(self, f: Vector, measured: Measured) -> Iterator[int]:
         """Return the surfaces that carry force and do not rest.
