@@ -16,10 +16,10 @@ from humanoid_dynamics.resolution.certificate import RESIDUAL_TOLERANCE
 from humanoid_dynamics.resolution.certify import Certifier
 from humanoid_dynamics.resolution.fading import URGENT, split_shares, weigh_halves
 from humanoid_dynamics.resolution.objectives import Objective
-from humanoid_dynamics.resolution.problem import LARGEST, DynamicsProblem, as_slice
+from humanoid_dynamics.resolution.problem import LARGEST, DynamicsProblem
 from humanoid_dynamics.resolution.violations import TIGHT
 from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, as_slice
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
 NONE: Indices = np.zeros(0, dtype=np.intp)

@@ -24,7 +24,7 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.resolution.constraint_rows import LoopRows, gear_rows, list_contacts
 from humanoid_dynamics.resolution.contact_motion import IDLE, ContactMotion, Measured
 from humanoid_dynamics.resolution.units import coordinate_units
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, as_slice
 
 LARGEST = 1e100  # a sum of squares beyond it is a question that cannot be computed with
 SHORTEST, LONGEST = 1.0 - 1e-5, 1.0 + 1e-5  # squared length of a quaternion
@@ -60,8 +60,7 @@ class DynamicsProblem:
         force: (nv,) known generalized force of the last update; None where there was none.
         motion: Motion of contact surfaces.
         grounds: Ground of those surfaces that have one, by name.
-        driven, undriven: Coordinates with a motor, in order, and those without.
-        driven_v, undriven_v: The same as indices.
+        driven_v, undriven_v: Coordinates with a motor, in order, and those without, as indices.
         bearing: Within the span, undriven coordinates on which f acts: the equations for f.
         bearing_v: The same as indices of the velocity.
         acted_v: Driven coordinates on which f acts, as indices of the velocity.
@@ -246,21 +245,12 @@ class DynamicsProblem:
             f: (size,) forces.
             measured: What ``measure_motion`` returned.
         """
+        idle = (IDLE * self.unit_force) ** 2
         return (
             k
-            for k in range(len(self.parts))
-            if self.pushes(f, k) and measured.motion.is_moving(measured, k)
+            for k, part in enumerate(self.parts)
+            if f[part].dot(f[part]) > idle and measured.motion.is_moving(measured, k)
         )
-
-    def pushes(self, f: Vector, contact: int) -> bool:
-        """Whether a surface carries more force than counts.
-
-        Args:
-            f: (size,) forces.
-            contact: Index of the surface.
-        """
-        part = f[self.parts[contact]]
-        return bool(part.dot(part) > (IDLE * self.unit_force) ** 2)
 
     def leave_out(self, active: Sequence[bool]) -> None:
         """Take some surfaces out of f, until the next update or ``put_back``.
@@ -355,21 +345,9 @@ class DynamicsProblem:
         self.span = slice(int(acted[0]), int(acted[-1]) + 1) if len(acted) else slice(0, 0)
         self.driven_v, self.undriven_v = robot.actuated_v, np.flatnonzero(~driven)
         self.bearing_v, self.acted_v = np.flatnonzero(~driven & acts), np.flatnonzero(driven & acts)
-        self.driven, self.undriven = as_slice(self.driven_v), as_slice(self.undriven_v)
         self.bearing = as_slice(self.bearing_v - self.span.start)
         slides = {"free_flyer": 3, "planar": 2}.get(robot.root, 0)
         self.base_linear = slice(0, slides if len(acted) and acted[0] == 0 else 0)
-
-
-def as_slice(indices: Indices) -> slice | Indices:
-    """Return indices as a slice where they follow each other: a slice takes a view where an array takes a copy.
-
-    Args:
-        indices: (n,) indices, rising.
-    """
-    if len(indices) and len(indices) == indices[-1] - indices[0] + 1:
-        return slice(int(indices[0]), int(indices[-1]) + 1)
-    return indices if len(indices) else slice(0, 0)
 
 
 @np.errstate(all="ignore")

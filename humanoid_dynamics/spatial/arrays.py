@@ -102,3 +102,14 @@ def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
         bad = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise ShapeError(field, f"{vector[bad]} at index {bad}", "finite numbers")
     return vector
+
+
+def as_slice(indices: Indices) -> slice | Indices:
+    """Return indices as a slice where they follow each other: a slice takes a view where an array takes a copy.
+
+    Args:
+        indices: (n,) indices, rising.
+    """
+    if len(indices) and len(indices) == indices[-1] - indices[0] + 1:
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices if len(indices) else slice(0, 0)
