@@ -174,7 +174,7 @@ class WholeBody:
         if ruled is not None:
             self._held = ruled.tau
             return WholeBodyAnswer(ruled.tau, ruled.certificate, a, relaxation)
-        tau = problem.tau_0[problem.driven] - f @ problem.J[:, problem.driven]
+        tau = problem.tau_0[problem.driven_v] - f @ problem.J[:, problem.driven_v]
         tau = np.clip(self._held if relaxation is Relaxation.HELD else tau, *limits)
         path = "qp" if relaxation is not Relaxation.CONTACTS else "qp_soft"
         found = (path, len(problem.undriven_v)) if len(f) else ("none", 0)
