@@ -21,7 +21,7 @@ from humanoid_dynamics.estimation.record import (
 from humanoid_dynamics.estimation.results import BaseEstimate, ContactEstimate
 from humanoid_dynamics.estimation.settings import EstimatorSettings, EstimatorStatus
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.rotation import rotate_by, skew
+from humanoid_dynamics.spatial.rotation import rotate_by
 
 
 def make_estimate(
@@ -40,13 +40,15 @@ def make_estimate(
     X, gyro = _find_sample(state, time)
     ahead = min(max(time - newest, 0.0), settings.horizon)
     rate = gyro - X[5]
-    R, v = X[:3] @ rotate_by(rate * ahead), X[3]
+    R, v = X[:3], X[3]
+    if ahead > 0.0:
+        R = R @ rotate_by(rate * ahead)
     p = X[4] + v * ahead
     R_BI, p_BI = body.X_BI.rotation, body.X_BI.translation
     R_WB = R @ R_BI.T
     arm = R_WB @ p_BI
     omega = R_BI @ (rate - body.nu.angular)
-    linear = R_WB.T @ v - R_BI @ body.nu.linear - np.cross(omega, p_BI)
+    linear = R_WB.T @ v - R_BI @ body.nu.linear - pin.skew(omega) @ p_BI
     place = p - arm
     return BaseEstimate(
         time=time,
@@ -106,7 +108,7 @@ def _list_faults(
 def _pose_covariance(P: Matrix, place: Vector) -> Matrix:
     """Return the covariance of place and rotation about world axes: d_p = xi_p - [p] phi."""
     T = np.zeros((6, 15))
-    T[:3, :3], T[:3, 6:9], T[3:, :3] = -skew(place), np.eye(3), np.eye(3)
+    T[:3, :3], T[:3, 6:9], T[3:, :3] = -pin.skew(place), np.eye(3), np.eye(3)
     return np.asarray(T @ P @ T.T)
 
 
@@ -119,7 +121,7 @@ def _twist_covariance(
     """
     T = np.zeros((6, 15))
     T[:3, 3:6] = R_WB.T
-    T[:3, 9:12] = -skew(p_BI) @ R_BI
+    T[:3, 9:12] = -pin.skew(p_BI) @ R_BI
     T[3:, 9:12] = -R_BI
     covariance = np.asarray(T @ P @ T.T)
     covariance[range(3, 6), range(3, 6)] += settings.rate_deviation**2
