@@ -4,6 +4,8 @@ from .answer import Relaxation as Relaxation
 from .answer import WholeBodyAnswer as WholeBodyAnswer
 from .certificate import AnswerStatus as AnswerStatus
 from .certificate import Certificate as Certificate
+from .derivatives import TorqueDerivatives as TorqueDerivatives
+from .derivatives import differentiate_inverse_dynamics as differentiate_inverse_dynamics
 from .inverse import InverseDynamics as InverseDynamics
 from .inverse import inverse_dynamics as inverse_dynamics
 from .joint_bounds import WholeBodyLimits as WholeBodyLimits
