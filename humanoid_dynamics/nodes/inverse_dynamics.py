@@ -205,9 +205,10 @@ class InverseDynamicsNode(AdapterNode):
             self._refuse(controller)
             return
         self._base_stamp = stamp
-        if self._pending and stamp == self._joint_stamp:
+        if stamp == self._joint_stamp:
             self._paired = True
-            self._answer_message(controller, stamp, now)
+            if self._pending:
+                self._answer_message(controller, stamp, now)
 
     def _answer_message(self, controller: BalanceController, at: int, now: float) -> None:
         torques = controller.command(at / SECOND)

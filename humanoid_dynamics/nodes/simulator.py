@@ -59,6 +59,7 @@ class SimulatorNode(AdapterNode):
     def __init__(self, **keywords: Any) -> None:
         super().__init__("simulator", **keywords)
         self._live: LiveWorld | None = None
+        self._sensing: SensorPublisher | None = None
         self._commanded_at = -np.inf
         self._sent_at = 0.0
         self._pose_due = 0.0
@@ -141,11 +142,19 @@ class SimulatorNode(AdapterNode):
     def pace(self) -> float:
         """Return the rate of its loop [Hz]: the rate of states in real time; in lock-step without a time limit, that of a check."""
         config = self.config
+        if config.lock_step and self._hangs:
+            return float(config.rate)
         return (
             LOOKS
             if config.lock_step and not config.real_time_factor
             else float(config.rate) * self._factor
         )
+
+    @property
+    def _hangs(self) -> bool:
+        """Whether sensors measure a robot at rest that waits for its first command."""
+        live = self._live
+        return self._sensing is not None and live is not None and not (live.begun or live.paused)
 
     @property
     def _factor(self) -> float:
@@ -287,12 +296,9 @@ class SimulatorNode(AdapterNode):
                 self._owed = False
                 self.show(live, self._time(live))
             return
-        if self._sensing is not None and not live.begun:
-            for _ in range(
-                round(1.0 / (LOOKS * self.period))
-            ):  # estimators settle on a robot at rest
-                self._offset += self.period
-                self.show(live, self._time(live))
+        if self._hangs:  # time goes on, so that estimators settle on a robot at rest
+            self._offset += self.period
+            self.show(live, self._time(live))
         elif monotonic() - self._sent_at > REPEAT and not live.paused:
             self.show(live, self._time(live))
         waited = live.begun and monotonic() - self._sent_at > ANXIOUS

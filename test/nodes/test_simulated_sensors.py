@@ -28,6 +28,23 @@ def test_sensors_are_off_by_default():
     node.destroy_node()
 
 
+def test_time_goes_on_for_sensors_of_a_robot_that_waits_in_lock_step():
+    overrides = {"robot": "g1", "sensors": True, "lock_step": True, "rate": 500.0}
+    node = SimulatorNode(
+        parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()]
+    )
+    node.start()
+    stamps, publish = [], node._sensing.publish
+    node._sensing.publish = lambda live, t: (stamps.append(t), publish(live, t))
+    assert node.pace() == 500.0
+    for _ in range(4):
+        node.tick()
+    assert not node._live.begun
+    np.testing.assert_allclose(np.diff(stamps), 0.002, atol=1e-6)
+    node.silence()
+    node.destroy_node()
+
+
 def test_imus_and_joint_states_with_noise_and_efforts():
     wires = Wires(SimulatorNode, robot="g1", rate=100.0, sensors=True, encoder_noise=1e-3, seed=3)
     try:
