@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
@@ -12,7 +13,6 @@ from typing import Any
 
 PACKAGE = "humanoid_dynamics."
 Kernel = Callable[..., Any]
-_KERNELS: list[tuple[Any, frozenset[str]]] = []  # all of this process, and their files
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,12 @@ class CompilationCount:
     compiled: int
     folders: tuple[str, ...]
     files: tuple[str, ...]
+
+
+@cache
+def _list_kernels() -> list[tuple[Any, frozenset[str]]]:
+    """Return the kernels of this process with their files, to be appended to."""
+    return []
 
 
 def compile_named(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: bool) -> Kernel:
@@ -63,18 +69,18 @@ def compile_named(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
         compiled = numba.njit(cache=True, **options)(named)
     except RuntimeError:  # the cache cannot be written: compile in memory
         compiled = numba.njit(**options)(named)
-    _KERNELS.append((compiled, frozenset(f.__code__.co_filename for f in (kernel, *parts))))
+    _list_kernels().append((compiled, frozenset(f.__code__.co_filename for f in (kernel, *parts))))
     return compiled  # type: ignore[no-any-return]
 
 
 def count_compilations() -> CompilationCount:
     """Return how many kernels of this process were loaded and compiled, and where they come from."""
-    stats = [kernel.stats for kernel, _ in _KERNELS]
+    stats = [kernel.stats for kernel, _ in _list_kernels()]
     return CompilationCount(
         sum(sum(each.cache_hits.values()) for each in stats),
         sum(sum(each.cache_misses.values()) for each in stats),
         tuple(sorted({each.cache_path for each in stats if each.cache_path})),
-        tuple(sorted({file for _, files in _KERNELS for file in files})),
+        tuple(sorted({file for _, files in _list_kernels() for file in files})),
     )
 
 
