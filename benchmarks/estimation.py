@@ -286,7 +286,13 @@ def _yaw(R: Matrix) -> float:
 
 
 def print_table(rows: dict[str, dict[str, float]]) -> None:
-    """Print one line a run."""
+    """Print one line a run, then percentiles over the runs."""
+    judged = [values for values in rows.values() if "drift" in values]
+    for percent in (10, 50, 90) if len(judged) > 1 else ():
+        rows[f"{percent}th percentile"] = {
+            name: float(np.nanpercentile([values[name] for values in judged], percent))
+            for name in judged[0]
+        }
     names = max((list(values) for values in rows.values()), key=len)
     lines = [" ".join([f"{'run':40}", *(f"{name[:9]:>9}" for name in names)])]
     for run, values in rows.items():
