@@ -15,7 +15,14 @@ from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.measured import read_number, read_state, read_vector
 from humanoid_dynamics.filtering.pipeline import PipelineAnswer, WalkPipeline
 from humanoid_dynamics.filtering.plan.certificate import PlanCertificate, PlanStatus
-from humanoid_dynamics.filtering.plan.settings import FASTEST, RATE, RATES, WALK_TICK, PlanSettings
+from humanoid_dynamics.filtering.plan.settings import (
+    FASTEST,
+    LEAST_FORCE,
+    RATE,
+    RATES,
+    WALK_TICK,
+    PlanSettings,
+)
 from humanoid_dynamics.filtering.plan.state import PhaseKind, WalkState
 from humanoid_dynamics.filtering.prediction import Prediction
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -97,7 +104,7 @@ class WalkingFilter:
 
         Raises:
             UnsupportedRobotError: If the robot cannot walk by command: the base is not free, a leg has fewer than six joints, or soles are
-                not polygons.
+                not polygons, or one leg does not bear the robot within its torque limits.
             ShapeError: If the rate is not between 50 and 2000 Hz.
         """
         if robot.root != "free_flyer":
@@ -115,9 +122,20 @@ class WalkingFilter:
             robot, self.dt, settings or PlanSettings(), tick, trust=not self.doubtful
         )
         self.proportions, self.geometry = self._pipeline.proportions, self._pipeline.geometry
+        if not self.doubtful:
+            self._refuse_weak_legs()
         self._prediction = Prediction(robot.model, self.dt)
         self._brake = WayBack(robot, self.dt)
         self.restart()
+
+    def _refuse_weak_legs(self) -> None:
+        borne = float(self.geometry.force[-1])
+        if borne < LEAST_FORCE:
+            raise UnsupportedRobotError(
+                "walking by command",
+                [f"{borne:.2f} weights"],
+                "requires legs that bear the robot alone within their torque limits, received",
+            )
 
     def restart(self) -> None:
         """Stand at the origin."""

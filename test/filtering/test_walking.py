@@ -125,6 +125,13 @@ def test_robots_that_cannot_walk_by_command_are_refused(name, reason):
         hd.WalkingFilter(hd.load_robot(name))
 
 
+def test_legs_that_do_not_bear_the_robot_are_refused(monkeypatch):
+    """The message states how many weights one leg bears."""
+    monkeypatch.setattr("humanoid_dynamics.filtering.walking.LEAST_FORCE", 1e3)
+    with pytest.raises(hd.UnsupportedRobotError, match=r"legs that bear.*weights"):
+        hd.WalkingFilter(hd.load_robot("g1"))
+
+
 def test_without_the_terminal_constraint_the_robot_falls():
     """Negative control: a slack that costs nothing lets the centre of mass run away."""
     walking = hd.WalkingFilter(

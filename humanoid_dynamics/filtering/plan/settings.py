@@ -124,6 +124,7 @@ RANK = 1e-3  # of the largest singular value of the Jacobian of a leg
 DAMPING = 1e-4  # of the normal equations of legs, for straight ones
 RATE = 200.0  # Hz; ticks per second
 RATES = (50.0, 2000.0)  # Hz; of ticks
+LEAST_FORCE = 1.0  # weights; of one leg by its torque limits at walking height
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is not a robot's
 WALK_TICK = TickSettings(Gains(stance=(900.0, 75.0)), Weights(height=1e4, base=100.0))
 SCRIPT_STOP = 3.0  # s of standing commands after a script
