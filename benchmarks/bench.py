@@ -37,6 +37,7 @@ OURS = MappingProxyType(  # what peers are compared with, by goal
         "inverse_dynamics.placo": "minimum_torque",
         "inverse_dynamics_limits.tsid": limits.RULE,
         "filter.balanced_tsid": balanced_filter.BOTH,
+        "filter.tasks_tsid": balanced_filter.TASKS,
     }
 )
 RECORDED = MappingProxyType(

@@ -53,6 +53,7 @@ class Goal:
 _QP = "quadratic programs of ticks"
 _ID, _LIMITS = "inverse dynamics", "inverse dynamics with friction, CoP and torque limits"
 _WS, _FD = "closed chain, inverse dynamics by W and S", "closed chain, forward dynamics"
+_TASKS = "whole-body control: centre of mass, hand, posture"
 _FILTER_ALL = "balanced filter tick with all limits"
 _STREAM = "a walk through the filter"
 _RIGID, _POINTS = "simulation step, rigid feet", "simulation step, 8 friction points"
@@ -161,6 +162,8 @@ GOALS = (
     Goal("filter.balanced", _FILTER_ALL, "floor_Dyn", "<=", 10.0),
     Goal("filter.balanced_time", _FILTER_ALL, "time", "<=", 100.0, "us"),
     Goal("filter.balanced_tsid", _FILTER_ALL, "a TSID tick", "<=", 0.55),
+    Goal("filter.tasks", _TASKS, "floor_Dyn", "<=", 10.0),
+    Goal("filter.tasks_tsid", _TASKS, "a TSID tick", "<=", 0.65),
     Goal("filter.balanced_one", f"{_FILTER_ALL}, one sole", "time", "<=", 100.0, "us"),
     Goal("filter_stream.worst", f"{_STREAM}, slowest tick", "its median", "<=", 1.5),
     Goal(
