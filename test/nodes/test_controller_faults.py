@@ -521,3 +521,21 @@ def test_activated_anew_it_sends_nothing_before_a_state(wires):
     assert wires.node.status == "WAITING"
     assert np.abs(state(wires).effort).max() > 1.0
     assert wires.counts[OUT] == before + 1
+
+
+def test_odometry_may_follow_the_joint_states_it_belongs_to(wires):
+    """A state estimator answers joint states: from its first answer on, a state waits for its odometry."""
+    state(wires)
+    node, answered = wires.node, []
+    with node.lock:
+        node._paired = False
+        for _ in range(2):
+            stamp = later(wires)
+            for hear, message in (
+                (node._on_joints, joints(wires, stamp)),
+                (node._on_base, base(wires, stamp)),
+            ):
+                before = node._answered
+                hear(serialize_message(message))
+                answered.append(node._answered - before)
+    assert answered == [1, 0, 0, 1]
