@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of the conditioning against pinocchio, numpy and the plain functions they stand for."""
+"""Parts of the conditioning against pinocchio and the plain functions they stand for."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
+import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.centre import pack_areas
 from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     find_moves,
@@ -13,28 +14,23 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     follow_path,
     hold_inside,
     move_inside,
-    move_path,
     move_pivots,
-    put_corners,
     shift_path,
 )
-from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
-from humanoid_dynamics.filtering.conditioning.label_kernels import (
-    drop_kind,
-    fill_targets,
-    find_drift,
-    find_longest,
-)
+from humanoid_dynamics.filtering.conditioning.footholds import Feet, offset_of_prints
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind
+from humanoid_dynamics.filtering.conditioning.labelling import find_longest
+from humanoid_dynamics.filtering.conditioning.planner import count_until_lift
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
-from humanoid_dynamics.filtering.conditioning.sole_kernels import (
-    find_rates,
-    lift_rows,
-    move_rows,
-    turn_between,
-)
 from humanoid_dynamics.filtering.conditioning.support import Support
-from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
-from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
+from humanoid_dynamics.filtering.conditioning.swing import (
+    Print,
+    find_rates,
+    swing_path,
+    turn_rows,
+)
+from humanoid_dynamics.filtering.conditioning.track import Track, sample_cubic
+from humanoid_dynamics.filtering.conditioning.window import find_speeds
 from humanoid_dynamics.filtering.conditioning.windows import (
     bell_kernel,
     flat_kernel,
@@ -44,8 +40,11 @@ from humanoid_dynamics.filtering.poses.pose_kernels import (
     bring_into_reach,
     coast,
     ease_joints,
+    turn_between,
     turn_by,
 )
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.stance_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.compiling import compile_kernel
@@ -77,17 +76,6 @@ def test_support_is_the_hull_of_its_corners(grain):
         )
 
 
-def test_moves_end_where_the_share_of_the_area_ends():
-    rng = np.random.default_rng(1)
-    support, points = Support(rng.normal(size=(8, 2)), 0.5), rng.normal(scale=2.0, size=(60, 2))
-    reach, moves = np.empty(60), np.empty((60, 2))
-    find_reach(points, support.centre, support.A, support.b, reach)
-    find_moves(points, support.centre, reach, 0.5, moves)
-    after = np.max(((points + moves - support.centre) @ support.A.T) / support.b, axis=1)
-    np.testing.assert_allclose(after, np.minimum(reach, 0.5), atol=1e-12)
-    assert not moves[reach < 0.5].any()
-
-
 def test_zero_moment_point_of_a_body_that_moves_evenly_is_below_it():
     t = DT * np.arange(80)
     level = np.column_stack((0.3 * t, 0.1 - 0.2 * t))
@@ -111,222 +99,6 @@ def test_shift_is_the_weighted_future():
     xi = weights @ middle + decay ** len(middle) * d[-50:].mean(axis=0)
     np.testing.assert_allclose(out[0][0], xi, atol=1e-12)  # begins on the path that stays bounded
     np.testing.assert_allclose(out[2], w * w * (out[0] - d[:count]), atol=1e-12)
-
-
-def test_soles_turn_and_move_as_pinocchio_says():
-    rng = np.random.default_rng(3)
-    for size in (1e-12, 1e-3, 1.0):
-        A, (B,) = rotations(rng, 1)[0], rotations(rng, 1, size)
-        np.testing.assert_allclose(turn_between(A, B @ A), pin.log3(B), atol=1e-9)
-        turned, step = A.copy(), size * rng.normal(size=3)
-        turn_by(*step, turned)
-        np.testing.assert_allclose(turned, pin.exp3(step) @ A, atol=1e-12)
-    states, place, turn = rng.normal(size=(5, 3, 6)), rng.normal(size=(5, 3)), rotations(rng, 5)
-    places, turns = np.empty((5, 3)), np.empty((5, 3, 3))
-    move_rows(states, place, turn, places, turns)
-    np.testing.assert_allclose(places, place + states[:, 0, :3], atol=1e-15)
-    np.testing.assert_allclose(
-        turns, [pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], turn, strict=True)], atol=1e-12
-    )
-
-
-def test_rates_of_a_sole_that_spins_evenly_along_a_parabola():
-    t, spin = DT * np.arange(12), np.array([0.3, -0.2, 0.5])
-    places = np.column_stack((t, t * t, 0.0 * t))
-    turns = np.array([pin.exp3(spin * time) for time in t])
-    rate, second = np.empty((10, 6)), np.empty((10, 6))
-    find_rates(places, turns, DT, rate, second)
-    np.testing.assert_allclose(
-        rate,
-        np.column_stack((np.ones(10), 2.0 * t[1:-1], np.zeros(10), np.tile(spin, (10, 1)))),
-        atol=1e-9,
-    )
-    np.testing.assert_allclose(second, np.tile((0.0, 2.0, 0.0, 0.0, 0.0, 0.0), (10, 1)), atol=1e-7)
-
-
-def test_offsets_go_straight_where_no_foot_stands():
-    place, out = np.zeros((20, 2, 3)), np.empty((20, 2))
-    find_offsets(
-        place,
-        np.array(
-            [[2.0, 6.0, 0.0, 0.1, 0.0], [4.0, 8.0, 1.0, 0.3, 0.0], [12.0, 16.0, 0.0, 0.7, 1.0]]
-        ),
-        out,
-    )
-    known = {0: 0.1, 3: 0.1, 5: 0.2, 7: 0.3, 9: 0.3 + 2.0 / 5.0 * 0.4, 12: 0.7, 19: 0.7}
-    assert {row: pytest.approx(value) for row, value in known.items()} == {
-        row: out[row, 0] for row in known
-    }
-    find_offsets(place, np.zeros((0, 5)), out)
-    assert not out.any()
-
-
-def test_stretches_are_told_as_they_are():
-    labels = np.array([1, 1, 0, 0, 0, 1, 0, 1, 1, 1], dtype=bool)
-    drop_kind(labels, True, 2, False, 0)
-    assert labels.tolist() == [True, True, False, False, False, True, True, True, True, True]
-    both = np.column_stack((labels, np.ones(10, dtype=bool)))
-    places = np.zeros((10, 2, 3))
-    places[:, 0, 0] = 0.1 * np.arange(10)
-    assert find_longest(places, both) == pytest.approx(0.4)
-    drift = np.empty((2, 10))
-    rest = np.zeros(3)
-    assert find_drift(
-        (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.05, 0.3), drift
-    )
-    assert not find_drift(
-        (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.15, 0.3), drift
-    )  # what comes after it is lifted is none
-    np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
-    here, there, path, other_path = np.array(
-        [[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]]
-    )
-    compile_kernel(find_drift)(
-        (places, np.zeros((10, 2)), both),
-        0,
-        (here, there, path, other_path, 0.7),
-        0.2,
-        (1.0, 1.0),
-        drift,
-    )
-    away = (here - there - (0.7 - 1.0) * (path - other_path))[
-        :2
-    ]  # where the foot stands, from where the other one does
-    apart = (places[:, 0] - places[:, 1])[:, :2] - away
-    seen = np.cumprod(both[:, 1]).astype(bool)
-    np.testing.assert_allclose(drift[0], np.where(seen, np.linalg.norm(apart, axis=1), 0.0))
-    np.testing.assert_allclose(drift[1], np.where(seen, -0.2, 0.0))
-
-
-def test_targets_are_filled():
-    rng = np.random.default_rng(20)
-    rates, shift, labels, placed = (
-        rng.normal(size=(5, 9)),
-        rng.normal(size=(4, 3)),
-        rng.integers(0, 2, size=(7, 2)).astype(bool),
-        rng.normal(size=(4, 10)),
-    )
-    out = (
-        placed.copy(),
-        np.empty((4, 9)),
-        np.empty((4, 9)),
-        np.empty((4, 2)),
-        np.empty((4, 2, 3)),
-        np.empty((4, 2)),
-        np.empty((4, 2)),
-    )
-    compile_kernel(fill_targets)(rates, shift, labels, DT, out)
-    np.testing.assert_allclose(out[0], placed + np.pad(shift, ((0, 0), (0, 7))))
-    np.testing.assert_allclose(out[1], 0.5 * (rates[1:] + rates[:-1]))
-    np.testing.assert_allclose(out[2], (rates[1:] - rates[:-1]) / DT)
-    assert not out[3].any()
-    np.testing.assert_array_equal(out[4], np.tile([0.0, 0.0, 1.0], (4, 2, 1)))
-    for row, foot in np.ndindex(4, 2):
-        lifted = np.flatnonzero(~labels[row:, foot])
-        assert out[5][row, foot] == pytest.approx(DT * lifted[0] if len(lifted) else np.inf)
-    assert np.isposinf(out[6]).all()
-
-
-def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
-    rng = np.random.default_rng(4)
-    times, knots = (0.95, 1.0, 1.04, 1.1), tuple(rng.normal(size=(4, 7)))
-    out, units = (np.empty((401, 7)), np.empty(401)), np.zeros((0, 2), dtype=np.intp)
-    compile_kernel(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
-    rows, behind = out
-    np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
-    np.testing.assert_allclose(
-        np.gradient(rows, 1e-4, axis=0, edge_order=2)[0], (knots[2] - knots[0]) / 0.09, atol=1e-2
-    )
-    np.testing.assert_allclose(
-        np.gradient(rows, 1e-4, axis=0, edge_order=2)[400], (knots[3] - knots[1]) / 0.1, atol=1e-2
-    )
-    np.testing.assert_allclose(np.diff(rows, 4, axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(behind, np.linspace(0.02, 0.06, 401))
-
-
-def test_rows_behind_another_clock_are_as_late_as_the_newest_sample():
-    knots, out = tuple(np.zeros((4, 1))), (np.empty((5, 1)), np.empty(5))
-    sample_cubic(
-        knots, (0.0, 1.0, 2.0, 3.0), (0.0, 7.0), (1.0, 0.25), np.zeros((0, 2), dtype=np.intp), out
-    )
-    np.testing.assert_array_equal(out[1], 7.0)
-
-
-def test_legs_are_seen_where_they_are():
-    rng = np.random.default_rng(5)
-    poses, points, soles = (
-        [[pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 7)] for _ in range(3)],
-        rng.normal(size=(8, 3)),
-        rotations(rng, 2),
-    )
-    table = np.array(
-        [[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses]
-    )
-    joints = np.array([1, 2, 1, 2, 3, 4, 5, 6])
-    out = (
-        np.zeros((3, 2, 3)),
-        np.zeros((3, 2, 3, 3)),
-        np.zeros((3, 2)),
-        np.zeros((3, 2, 3)),
-        np.zeros((3, 2)),
-    )
-    compile_kernel(see_legs)(table, joints, points, soles, 0.7, out)
-    for k, row in enumerate(poses):
-        for foot in (0, 1):
-            np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
-            np.testing.assert_allclose(
-                out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12
-            )
-            assert out[2][k, foot] == pytest.approx(np.arctan2(*out[1][k, foot, [1, 0], 0]))
-            np.testing.assert_allclose(
-                out[3][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12
-            )
-            apart = row[3 + foot].act(points[4 + foot]) - row[5 + foot].act(points[6 + foot])
-            assert out[4][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
-
-
-def test_rows_move_along_seen_from_above():
-    rng = np.random.default_rng(9)
-    way, shift, com, place = (
-        rng.normal(size=(5, 2)),
-        np.ones((5, 3)),
-        rng.normal(size=(5, 3)),
-        rng.normal(size=(5, 2, 3)),
-    )
-    level = np.column_stack((way, np.zeros(5)))
-    wanted = np.add(level, (0.0, 0.0, 1.0)), com + level, place + level[:, None]
-    compile_kernel(move_along)(way, shift, com, place)
-    for found, expected in zip((shift, com, place), wanted, strict=True):
-        np.testing.assert_allclose(found, expected)
-
-
-def test_window_is_put_on_its_ground():
-    rng = np.random.default_rng(6)
-    centre, ground = rng.normal(size=(9, 2, 3)), rng.normal(size=9)
-    com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
-    moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((2, 9, 2)), np.empty((9, 3)))
-    compile_kernel(put_on_ground)((com, place, centre), ground, DT, (*moved, *out))
-    np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
-    np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
-    np.testing.assert_allclose(out[0], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
-    np.testing.assert_allclose(
-        out[1][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT)
-    )
-    np.testing.assert_allclose(out[1][[0, -1]], out[1][[1, -2]])
-    np.testing.assert_allclose(out[2], -ground[:, None] * (0.0, 0.0, 1.0))
-
-
-def test_soles_that_slide_alike_stand_on_what_slides():
-    way = np.outer(np.arange(5), (0.6, 0.2, 0.0)) * DT
-    centre = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1)
-    speeds = []
-    for apart in (0.0, 0.3):  # m/s
-        centre[:, 1, 0] += apart * np.arange(5) * DT
-        out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((2, 5, 2)), np.empty((5, 3))
-        compile_kernel(put_on_ground)((np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out)
-        speeds.append(out[3][2])
-    np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
-    np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
 
 
 def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
@@ -412,37 +184,10 @@ def test_goal_coasts_at_its_velocity():
     rng = np.random.default_rng(10)
     p, R, rate = rng.normal(size=3), rotations(rng, 1)[0], rng.normal(size=6)
     moved = p.copy(), R.copy(), rate.copy()
-    compile_kernel(coast, (turn_by,))(0.3, 0.4, *moved)
+    compile_kernel(coast)(0.3, 0.4, *moved)
     np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
     np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
     np.testing.assert_allclose(moved[2], 0.4 * rate)
-
-
-def test_corners_of_a_level_sole_are_put_where_it_stands():
-    rng = np.random.default_rng(21)
-    corners, place, out = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((5, 2))
-    compile_kernel(put_corners)(corners, place, 0.7, out)
-    np.testing.assert_allclose(
-        out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("lift", [-0.01, 0.02])
-def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
-    rng = np.random.default_rng(22)
-    places, turns, corners = (
-        0.03 * rng.normal(size=(9, 3)),
-        rotations(rng, 9, 0.2),
-        0.1 * rng.normal(size=(4, 3)),
-    )
-    moved, share = places.copy(), np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
-    compile_kernel(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
-    lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
-    lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
-    assert (lowest < 0.0).any()
-    np.testing.assert_allclose(
-        moved, lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0)), atol=1e-12
-    )
 
 
 def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
@@ -481,16 +226,112 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
         assert np.max(support.reach(pivots[first:after])) <= 1.0 + 1e-9
 
 
-def test_path_is_moved_and_lowered_bit_by_bit():
-    rng = np.random.default_rng(17)
-    path, moves = tuple(rng.normal(size=(3, 8, 3))), tuple(rng.normal(size=(3, 8, 2)))
-    times, moved = DT * np.arange(9), [each.copy() for each in path]
-    lowered = 0.03 + (0.01 - 0.03) * np.exp(-times / 0.4)
-    assert compile_kernel(move_path)(tuple(moved), moves, (0.01, 0.03, 0.4, DT)) == pytest.approx(
-        lowered[8]
-    )
-    for one, other, way in zip(moved, path, moves, strict=True):
-        np.testing.assert_allclose(one[:, :2], other[:, :2] + way)
-    np.testing.assert_allclose(moved[0][:, 2], path[0][:, 2] - lowered[:8])
-    np.testing.assert_allclose(moved[1][:, 2], path[1][:, 2] - (0.03 - lowered[:8]) / 0.4)
-    np.testing.assert_array_equal(moved[2][:, 2], path[2][:, 2])
+def test_clamped_points_are_at_the_share_of_the_area():
+    rng = np.random.default_rng(1)
+    support, points = Support(rng.normal(size=(8, 2)), 0.5), rng.normal(scale=2.0, size=(60, 2))
+    reach, moves = np.empty(60), np.empty((60, 2))
+    find_reach(points, support.centre, support.A, support.b, reach)
+    np.testing.assert_allclose(support.reach(points), reach, atol=1e-12)
+    find_moves(points, support.centre, reach, 0.5, moves)
+    np.testing.assert_allclose(support.clamp(points, 0.5), points + moves, atol=1e-12)
+    np.testing.assert_allclose(support.reach(points + moves), np.minimum(reach, 0.5), atol=1e-12)
+
+
+def test_soles_turn_as_pinocchio_says():
+    rng = np.random.default_rng(3)
+    for size in (1e-12, 1e-3, 1.0):
+        A, (B,) = rotations(rng, 1)[0], rotations(rng, 1, size)
+        np.testing.assert_allclose(turn_between(A, B @ A), pin.log3(B), atol=1e-9)
+        turned, step = A.copy(), size * rng.normal(size=3)
+        turn_by(*step, turned)
+        np.testing.assert_allclose(turned, pin.exp3(step) @ A, atol=1e-12)
+        np.testing.assert_allclose(turn_rows(step[None], A[None])[0], turned, atol=1e-12)
+
+
+def test_rates_of_a_sole_that_spins_evenly_along_a_parabola():
+    t, spin = DT * np.arange(12), np.array([0.3, -0.2, 0.5])
+    places = np.column_stack((t, t * t, 0.0 * t))
+    rate, second = find_rates(places, np.array([pin.exp3(spin * time) for time in t]), DT)
+    moves = np.column_stack((np.ones(10), 2.0 * t[1:-1], np.zeros(10), np.tile(spin, (10, 1))))
+    np.testing.assert_allclose(rate, moves, atol=1e-9)
+    np.testing.assert_allclose(second, np.tile((0.0, 2.0, 0.0, 0.0, 0.0, 0.0), (10, 1)), atol=1e-7)
+
+
+def test_offsets_go_straight_where_no_foot_stands():
+    rest, labels = np.zeros((20, 2, 3)), np.zeros((20, 2), dtype=bool)
+    feet = Feet(rest, np.zeros((20, 2)), np.zeros((20, 2)), labels, np.zeros((2, 2)))
+    at = [Print(np.array([x, y, 0.0]), 0.0) for x, y in ((0.1, 0.0), (0.3, 0.0), (0.7, 1.0))]
+    out = offset_of_prints(feet, [[(2, 6, at[0]), (12, 30, at[2])], [(4, 8, at[1])]])
+    known = {0: 0.1, 3: 0.1, 5: 0.2, 7: 0.3, 9: 0.3 + 0.4 * 2 / 5, 12: 0.7, 19: 0.7}
+    assert {row: pytest.approx(value) for row, value in known.items()} == {
+        row: out[row, 0] for row in known
+    }
+    assert not offset_of_prints(feet, [[], []]).any()
+
+
+def test_stretches_are_found_as_they_are():
+    labels = np.array([1, 1, 0, 0, 0, 1, 0, 1, 1, 1], dtype=bool)
+    drop_kind(labels, True, 2, False, 0)
+    assert labels.tolist() == [True, True, False, False, False, True, True, True, True, True]
+    both, places = np.column_stack((labels, np.ones(10, dtype=bool))), np.zeros((10, 2, 3))
+    places[:, 0, 0] = 0.1 * np.arange(10)
+    assert find_longest(places, both) == pytest.approx(0.4)
+    until = count_until_lift(both, 8, DT)
+    np.testing.assert_allclose(until[:, 0] / DT, [2, 1, 0, 0, 0, *[np.inf] * 3])
+    assert np.isposinf(until[:, 1]).all()
+
+
+def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
+    knots = np.random.default_rng(4).normal(size=(4, 7))
+    rows = sample_cubic(knots, (0.95, 1.0, 1.04, 1.1), np.linspace(0.0, 1.0, 401))
+    slopes = np.gradient(rows, 1e-4, axis=0, edge_order=2)
+    np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
+    np.testing.assert_allclose(slopes[0], (knots[2] - knots[0]) / 0.09, atol=1e-2)
+    np.testing.assert_allclose(slopes[400], (knots[3] - knots[1]) / 0.1, atol=1e-2)
+    np.testing.assert_allclose(np.diff(rows, 4, axis=0), 0.0, atol=1e-12)
+
+
+def test_legs_are_seen_where_pinocchio_has_them():
+    robot, rng = hd.load_robot("human28"), np.random.default_rng(5)
+    p, data = measure_proportions(robot), robot.data()
+    track, clock = Track(robot, p, Settings()), 0.0
+    q = np.array(robot.posture)
+    for _ in range(80):
+        q = pin.integrate(robot.model, q, 0.01 * rng.normal(size=robot.nv))
+        track.add(clock, q)
+        clock += 0.02
+    rows = track.end - 5, track.end
+    seen = [each.between(*rows) for each in (track.place, track.turn, track.centre, track.stretch)]
+    for k, now in enumerate(track.q.between(*rows)):
+        pin.framesForwardKinematics(robot.model, data, now)
+        for foot in (0, 1):
+            X = data.oMf[p.soles[foot]]
+            hip, ankle = (data.oMf[x[foot].frame].act(x[foot].p_F) for x in (p.hips, p.ankles))
+            np.testing.assert_allclose(seen[0][k, foot], X.translation, atol=1e-12)
+            np.testing.assert_allclose(seen[1][k, foot], X.rotation, atol=1e-12)
+            np.testing.assert_allclose(seen[2][k, foot], X.act(p.centres[foot]), atol=1e-12)
+            assert seen[3][k, foot] == pytest.approx(np.linalg.norm(hip - ankle) / p.leg)
+
+
+def test_soles_that_slide_alike_stand_on_what_slides():
+    way = np.outer(np.arange(5), (0.6, 0.2, 0.0)) * DT
+    centre, speeds = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1), []
+    for apart in (0.0, 0.3):  # m/s
+        centre[:, 1, 0] += apart * np.arange(5) * DT
+        speeds.append(find_speeds(centre, DT)[2])
+    np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
+
+
+@pytest.mark.parametrize("lift", [-0.01, 0.02])
+def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
+    rng = np.random.default_rng(22)
+    places, turns = 0.03 * rng.normal(size=(9, 3)), rotations(rng, 9, 0.2)
+    corners, moved = 0.1 * rng.normal(size=(4, 3)), places.copy()
+    share = np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
+    swing_path(moved, turns, lift, (-0.2, 0.2), corners)
+    lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
+    lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
+    assert (lowest < 0.0).any()
+    kept = lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0))
+    np.testing.assert_allclose(moved, kept, atol=1e-12)

@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.conditioning.contacts import (
     drop_short,
     label_window,
 )
-from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
+from humanoid_dynamics.filtering.conditioning.footholds import soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import FASTEST, NEARER, OUT_OF_REACH, HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
@@ -27,7 +27,7 @@ from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
+from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
@@ -68,7 +68,7 @@ def test_shift_obeys_the_pendulum_and_ends_over_the_pivot():
 def test_window_leaves_parabolas_alone():
     t = np.arange(100) * DT
     parabola = 1.0 + 2.0 * t - 3.0 * t**2
-    smooth = smooth_line(parabola, flat_kernel(20))
+    smooth = smooth_columns(parabola[:, None], flat_kernel(20))[:, 0]
     np.testing.assert_allclose(smooth[20:-20], parabola[20:-20], atol=1e-12)
 
 

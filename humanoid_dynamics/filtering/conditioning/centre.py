@@ -9,17 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
-from humanoid_dynamics.filtering.conditioning.centre_kernels import (
-    Areas,
-    find_highest,
-    find_path,
-    follow_path,
-    hold_inside,
-    move_inside,
-    move_path,
-    move_pivots,
-    put_corners,
-)
+from humanoid_dynamics.filtering.conditioning.centre_kernels import Areas, follow_path, move_pivots
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.gate import BLIND
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -29,7 +19,6 @@ from humanoid_dynamics.filtering.conditioning.window import Window, edges_of
 from humanoid_dynamics.filtering.conditioning.windows import (
     bell_kernel,
     flat_kernel,
-    smooth_columns,
 )
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -84,14 +73,7 @@ class CentrePlanner:
         self._known: dict[tuple[object, ...], Support] = {}
         self._areas, self._packed = list[Support](), pack_areas(())
         self._pendulum = np.array([p.pendulum, *p.lean])
-        kernels = find_highest, follow_path, move_pivots, move_path
-        self._highest, self._follow, self._pivots, self._move = (
-            compile_kernel(each) for each in kernels
-        )
-        self._compiled, self._put = (
-            self._follow is not follow_path,
-            compile_kernel(put_corners),
-        )
+        self._follow, self._pivots = compile_kernel(follow_path), compile_kernel(move_pivots)
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.toe_roll:
             self._corners |= {
@@ -128,24 +110,19 @@ class CentrePlanner:
         elif self.balance.x is None and supports and window.leap is None:
             self._begin(moves, com[0, :2], supports[0])
         shifted = self._shift(window, moves, path[0], path[2], count)
-        self._lower = self._move((com, rate, second), shifted, self._lowering(window))
+        for table, moved in zip((com, rate, second), shifted, strict=True):
+            table[:, :2] += moved
+        self._sink(window, com, rate)
         if self._captures:
             self._capture(rows, supports, (com, rate, second))
         return com, rate, second
 
     def _move_pivots(self, path: Path, spans: Indices, *, holds: bool) -> Matrix:
         """Return by how much the zero-moment point of each row has to move to be inside what the robot stands on, smoothly."""
-        if self._compiled:
-            moves = np.empty(path[3].shape)
-            self._trusted = self._pivots(
-                path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves
-            )
-            return moves
-        moved = np.zeros(path[3].shape)
-        self._trusted = move_inside(path[3], spans, self._packed, self._trusted, moved)
-        moves = smooth_columns(moved, self._short)
-        if holds:
-            hold_inside((path[0], path[2]), self._pendulum, spans, self._packed, moves)
+        moves = np.empty(path[3].shape)
+        self._trusted = self._pivots(
+            path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves
+        )
         return moves
 
     def _begin(self, moves: Matrix, com: Vector, support: Support) -> None:
@@ -187,22 +164,11 @@ class CentrePlanner:
 
     def _find_path(self, window: Window) -> Path:
         """Return places, rates and second rates of the reference, and its zero-moment points, from the next row on."""
-        n, (calm, bell) = len(window.com), self._bells
+        n = len(window.com)
         left = n - window.now
         spin = self._track.spin.between(window.start, window.start + n)
         path = np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 2))
-        if self._compiled:
-            self._follow(window.com, spin, self._bells, self._numbers, path)
-        else:
-            known = min(left + 1, n)  # one row more, for differences
-            level, turning = (
-                smooth_columns(table[:, :2], calm, known) for table in (window.com, spin)
-            )
-            find_path(
-                (level, smooth_columns(window.com[:, 2:], bell, known), turning),
-                self._numbers,
-                path,
-            )
+        self._follow(window.com, spin, self._bells, self._numbers, path)
         return path if window.led is None else self._lead(window, window.led, path)
 
     def _lead(self, window: Window, led: Sequence[Vector], path: Path) -> Path:
@@ -275,27 +241,28 @@ class CentrePlanner:
                 for foot, at in enumerate((left, right))
                 if at is not None
             ]
-            corners, first = np.empty((sum(len(sole) for sole, _ in soles), 2)), 0
-            for sole, at in soles:
-                self._put(sole, at.place, at.heading, corners[first : first + len(sole)])
-                first += len(sole)
+            corners = np.vstack([(sole @ at.turn().T + at.place)[:, :2] for sole, at in soles])
             share = self._settings.inside_two if len(soles) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
             known = self._known[key] = Support(corners, share)
         return known
 
-    def _lowering(self, window: Window) -> tuple[float, float, float, float]:
-        """Return by how much the pelvis is lowered now and is to be, which it is where a standing leg is straight, and how fast."""
+    def _sink(self, window: Window, com: Matrix, rate: Matrix) -> None:
+        """Lower the pelvis where a standing leg is straight, in place, and raise it again, slowly."""
         first = window.start + window.now
-        straight = self._highest(
-            self._track.stretch.between(first, first + len(window.labels)), window.labels
-        )
+        stretch = self._track.stretch.between(first, first + len(window.labels))
+        straight = float(stretch.max(initial=0.0, where=window.labels))
         wanted = self._settings.extra_lower
         if self._settings.lower:
             needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
             wanted += (1.0 - self._trusted) * self._settings.lower * self._p.leg * needed
-        return wanted if math.isnan(self._lower) else self._lower, wanted, LOWERING, self._dt
+        now = wanted if math.isnan(self._lower) else self._lower
+        decay = np.exp(-self._dt / LOWERING * np.arange(len(com) + 1))
+        lowered = wanted + decay * (now - wanted)
+        com[:, 2] -= lowered[:-1]
+        rate[:, 2] -= (wanted - lowered[:-1]) / LOWERING
+        self._lower = float(lowered[-1])
 
 
 def pack_areas(supports: Sequence[Support]) -> Areas:

@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
-from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.filtering.conditioning.windows import smooth_table
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LEAST = 1e-9  # of the way to an edge
@@ -80,38 +77,6 @@ def find_path(smooth: Path, numbers: Vector, out: tuple[Matrix, Matrix, Matrix, 
             )
 
 
-def find_highest(values: Matrix, labels: Labels) -> float:
-    """Return the highest of the numbers that are labelled; zero where none is above.
-
-    Args:
-        values: (n, 2) numbers.
-        labels: (n, 2) labels.
-    """
-    highest = 0.0
-    for i in range(len(labels)):
-        for foot in range(2):
-            if labels[i, foot]:
-                highest = max(highest, values[i, foot])
-    return highest
-
-
-def put_corners(corners: Matrix, place: Vector, heading: float, out: Matrix) -> None:
-    """Write where the corners of a level sole are, seen from above.
-
-    Args:
-        corners: (n, 3) corners in its frame [m].
-        place: (3,) its origin [m].
-        heading: Where it points [rad].
-        out: (n, 2) corners [m]; overwritten.
-    """
-    c, s = math.cos(heading), math.sin(heading)
-    for i in range(len(corners)):
-        out[i, 0], out[i, 1] = (
-            c * corners[i, 0] - s * corners[i, 1] + place[0],
-            s * corners[i, 0] + c * corners[i, 1] + place[1],
-        )
-
-
 def find_reach(points: Matrix, centre: Vector, A: Matrix, b: Vector, out: Vector) -> None:
     """Write how far out points are, one on the edge.
 
@@ -143,27 +108,6 @@ def find_moves(points: Matrix, centre: Vector, reach: Vector, share: float, out:
         less = 1.0 - min(1.0, share / max(reach[i], LEAST))
         for j in range(2):
             out[i, j] = -less * (points[i, j] - centre[j])
-
-
-def clamp_points(
-    points: Matrix, centre: Vector, A: Matrix, b: Vector, share: float, out: Matrix
-) -> None:
-    """Write points moved towards the middle of an area until they are inside.
-
-    Args:
-        points: (n, 2) points [m].
-        centre: (2,) middle of the area [m].
-        A: (k, 2) outward normals of its edges.
-        b: (k,) distances of the edges from the middle [m].
-        share: How far out they may be.
-        out: (n, 2) points [m]; overwritten.
-    """
-    reach = np.empty(len(points))
-    find_reach(points, centre, A, b, reach)
-    find_moves(points, centre, reach, share, out)
-    for i in range(len(points)):
-        for j in range(2):
-            out[i, j] += points[i, j]
 
 
 def move_inside(points: Matrix, rows: Indices, areas: Areas, trusted: float, out: Matrix) -> float:
@@ -264,27 +208,6 @@ def hold_inside(
     for i in range(rows[0], len(moves)):
         for j in range(2):
             moves[i, j] += more[i, j]
-
-
-def move_path(path: Path, moves: Path, lower: tuple[float, float, float, float]) -> float:
-    """Move and lower the first rows of a path, in place; return by how much the row after them is lowered [m].
-
-    Args:
-        path: (n, 3) places [m], rates and second rates; changed.
-        moves: (n, 2) by how much [m], rates and second rates.
-        lower: By how much the first row is lowered, and the last ones will be [m], how fast that comes [s], and time between rows [s].
-    """
-    lowered, wanted = lower[0], lower[1]
-    decay = np.exp(-lower[3] / lower[2])
-    for i in range(len(path[0])):
-        for j in range(2):
-            path[0][i, j] += moves[0][i, j]
-            path[1][i, j] += moves[1][i, j]
-            path[2][i, j] += moves[2][i, j]
-        path[0][i, 2] -= lowered
-        path[1][i, 2] -= (wanted - lowered) / lower[2]
-        lowered = wanted + decay * (lowered - wanted)
-    return float(lowered)
 
 
 def shift_path(d: Matrix, x: Vector, w: tuple[float, float, int], out: Path) -> None:

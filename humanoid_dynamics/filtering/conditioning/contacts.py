@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning import label_kernels
-from humanoid_dynamics.filtering.conditioning.label_kernels import (
-    drop_kind,
-    find_slower,
-    label_feet,
-)
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, label_feet
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import (
     DOUBLE_SUPPORT,
@@ -24,9 +18,8 @@ from humanoid_dynamics.motion.contact_detection import (
     ContactThresholds,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
-PARTS = tuple(part for part in functions_of(label_kernels) if part is not label_feet)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
 ROLLING_SUPPORT = 0.11  # s of common standing before a sole that rolls is lifted
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
@@ -50,15 +43,12 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
     Returns:
         The thresholds.
     """
-    slower = np.empty(len(centres))
-    count = compile_kernel(find_slower)(centres, base, dt, MOVING, slower)
-    if count * dt < EVIDENCE:
+    moves = np.linalg.norm(np.diff(base[:, :2], axis=0), axis=1) > MOVING * dt
+    if np.count_nonzero(moves) * dt < EVIDENCE:
         return RECORDED_FEET
-    last = NINE_OF_TEN * (count - 1)
-    one, other = np.partition(slower[:count], (int(last), math.ceil(last)))[
-        [int(last), math.ceil(last)]
-    ].tolist()
-    return RECORDED_FEET if one + (last - int(last)) * (other - one) > PLANNED else PLANNED_FEET
+    speeds = np.linalg.norm(np.diff(centres, axis=0)[moves], axis=2) / dt
+    still = float(np.quantile(speeds.min(axis=1), NINE_OF_TEN)) <= PLANNED
+    return PLANNED_FEET if still else RECORDED_FEET
 
 
 def label_window(
@@ -91,7 +81,8 @@ def label_window(
     numbers, least = _numbers(limits, dt)
     labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
     later: Labels = np.zeros((0, 2), dtype=bool) if rolls is None else rolls
-    compile_kernel(label_feet, PARTS)((heights, speeds), numbers, past, least, later, labels)
+    seen: Labels = np.empty((len(heights), 2), dtype=bool)
+    compile_kernel(label_feet)((heights, speeds), numbers, past, least, later, seen, labels)
     return labels
 
 
@@ -125,4 +116,4 @@ def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
         least: Rows of a swing, and of a contact, that are not short.
     """
     for kind in (False, True):
-        compile_kernel(drop_kind)(labels, before, least[int(kind)], kind, 0)
+        drop_kind(labels, before, least[int(kind)], kind, 0)

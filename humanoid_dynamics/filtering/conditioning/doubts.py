@@ -6,12 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import see_step
 from humanoid_dynamics.filtering.conditioning.rejoining import MANY, PACE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 LEAST = (
     20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
@@ -51,7 +49,6 @@ class Doubts:
         """
         self._model, self._legs = robot.model, _find_legs(robot)
         self._speed = np.maximum(speed[self._legs], LEAST)
-        self._see = compile_kernel(see_step)
         self._many = max(MANY * len(self._legs), 2.0)
         self.restart()
 
@@ -111,15 +108,16 @@ class Doubts:
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         self._frozen, known, self._known = not way.any(), self._known, True
-        many, far, changes = self._see(
-            way[self._legs],
-            self._rate,
-            self._speed,
-            gap,
-            (FAST, AT_ONCE[0] + AT_ONCE[1] * gap * gap),
+        rate = way[self._legs] / gap
+        change, fast = np.abs(rate - self._rate), np.abs(rate)
+        self._rate = rate
+        most = np.minimum(FAST * self._speed, (AT_ONCE[0] + AT_ONCE[1] * gap * gap) / gap)
+        many = np.count_nonzero(fast > self._speed)
+        far = (np.minimum(fast, change) > most).any()
+        loud = known and float(change.sum()) * gap > LAME * (NOISY[0] + NOISY[1] * gap * gap) * len(
+            self._legs
         )
-        loud = known and changes * gap > LAME * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
-        return bool(many >= self._many or far > 0 or loud)
+        return bool(many >= self._many or far or loud)
 
     def settle(self) -> None:
         """Say that a sample is believed."""

@@ -6,23 +6,18 @@ A recorded foot that should stand slides; what is kept is not where feet are in 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.foothold_kernels import (
-    fill_line,
-    find_offsets,
-    find_print,
-    soften_distance,
-    step_from,
-)
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
+SOFT = 0.75  # share of the largest distance from which on distances are shortened
+LEAST = 1e-9  # m
 NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
 SEEN = 0.25  # s of common standing that tell where one foot is from the other
 SOON = 0.04  # s; a foot that comes down sooner than this is not turned elsewhere any more
@@ -71,7 +66,7 @@ def place_prints(
         For each foot its stretches in order.
     """
     found: list[list[Stance]] = [[], []]
-    last, how = [now[0], now[1]], np.array((limits[0], limits[1], round(SEEN / dt), limits[2]))
+    last, how = [now[0], now[1]], (*limits, round(SEEN / dt))
     stretches = [
         (first, after, foot)
         for foot in (0, 1)
@@ -109,19 +104,46 @@ def keep_aims(
 
 
 def _place_print(
-    feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: Vector
+    feet: Feet,
+    rows: tuple[int, int],
+    foot: int,
+    last: list[Print],
+    how: tuple[float, float, float, int],
 ) -> Print:
     """Return where a foot stands in a stretch."""
-    (first, _), landing = rows, feet.landing
-    known, out = np.empty((2, 4)), np.empty(5)
-    for k, at in enumerate(last):
-        known[k, :2], known[k, 2:] = at.place[:2], at.path
-    seen = feet.place, feet.heading, feet.path, feet.labels
-    compile_kernel(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, how, out)
+    (first, after), landing, (scale, widest, ahead, seen) = rows, feet.landing, how
+    place, turns, other = feet.place, feet.heading[first:after, foot], 1 - foot
+    heading = math.atan2(float(np.sin(turns).sum()), float(np.cos(turns).sum()))
+    path = feet.path[first:after].mean(axis=0)
+    stands = feet.labels[first : min(after, first + seen), other]
+    both = len(stands) if stands.all() else int(np.argmin(stands))
     if landing is not None and first == landing[0]:
-        out[:2] = last[foot].place[:2] + landing[1]
-    x, y, heading = out[:3].tolist()
-    return Print(np.array([x, y, 0.0]), heading, out[3:])
+        at = last[foot].place[:2] + landing[1]
+    elif both == 0 and not feet.labels[max(first - 1, 0), other]:
+        # Out of the air: as far as the reference goes.
+        way = place[first:after, foot, :2].mean(axis=0) - place[0, foot, :2]
+        at = last[foot].place[:2] + way
+    else:
+        common = place[first : first + max(both, 1)]
+        way = (common[:, foot, :2] - common[:, other, :2]).mean(axis=0)
+        way += (scale - 1.0) * (path - last[other].path)
+        forward = np.array([math.cos(heading), math.sin(heading)])
+        sideways = forward[0] * way[1] - forward[1] * way[0]
+        distance = math.hypot(ahead * float(forward @ way), sideways)
+        at = last[other].place[:2] + soften_distance(distance, widest) / max(distance, LEAST) * way
+    return Print(np.array([*at, 0.0]), heading, path)
+
+
+def soften_distance(distance: float, most: float) -> float:
+    """Return a distance that does not reach a limit: a small one unchanged, a large one pressed together.
+
+    Args:
+        distance: The distance.
+        most: The limit.
+    """
+    soft = SOFT * most
+    beyond = (distance - soft) / (most - soft)
+    return distance if distance <= soft else soft + (most - soft) * math.tanh(beyond)
 
 
 def shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
@@ -156,11 +178,14 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
     Returns:
         (n, 2) ways [m]; where no foot stands, on a straight line between.
     """
-    stances = [
-        (first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]
-    ]
-    out = np.empty((len(feet.labels), 2))
-    compile_kernel(find_offsets, (fill_line,))(
-        feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out
-    )
-    return out
+    n = len(feet.labels)
+    total, count = np.zeros((n, 2)), np.zeros(n)
+    for foot in (0, 1):
+        for first, after, at in prints[foot]:
+            total[first:after] += at.place[:2] - feet.place[first:after, foot, :2]
+            count[first:after] += 1.0
+    known = np.flatnonzero(count)
+    if not len(known):
+        return total
+    ways = total[known] / count[known, None]
+    return np.column_stack([np.interp(np.arange(n), known, way) for way in ways.T])

@@ -10,14 +10,8 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.bridging import Bridge
 from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY
-from humanoid_dynamics.filtering.conditioning.intake_kernels import (
-    add_changes,
-    count_fast,
-    find_way,
-    let_in,
-)
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
+from humanoid_dynamics.filtering.conditioning.origin import Origin, carry, heading_between
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
@@ -25,12 +19,12 @@ from humanoid_dynamics.filtering.conditioning.sight import Sight
 from humanoid_dynamics.filtering.measured import read_number
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BASE = 6
 HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
 JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to sample is another place, and the stream goes on where it was
-TURN = 1.0  # rad; likewise for the heading
+TURNED = 1.0  # rad; likewise for the heading
+TURN = slice(3, 7)  # the quaternion of a base
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
@@ -80,10 +74,6 @@ class Intake:
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
         self._rejoining, self.sight = Rejoining(robot, self._speed), Sight(robot, self._speed)
-        kernels = let_in, count_fast, add_changes, find_way
-        self._let_in, self._count_fast, self._add_changes, self._find_way = (
-            compile_kernel(each) for each in kernels
-        )
         self.restart()
 
     def restart(self) -> None:
@@ -210,8 +200,13 @@ class Intake:
     def _let_stand(self) -> Vector:
         """Return the sample that was seen inside its limits, such that it can be balanced."""
         sample = np.array(self.sight.q)
-        self._let_in(sample, self._lower, self._upper)
+        self._let_in(sample)
         return self._bound.lead(sample)[0] if self._bound else sample
+
+    def _let_in(self, sample: Vector) -> None:
+        """Give the quaternion of a sample unit length, and move it into its limits, in place."""
+        sample[TURN] /= math.sqrt(sample[TURN] @ sample[TURN])
+        np.minimum(np.maximum(sample, self._lower, out=sample), self._upper, out=sample)
 
     def wait(self, time: float, *, missed: bool = False) -> bool:
         """Go on for some time with the last sample as it came; return whether there is one.
@@ -229,7 +224,7 @@ class Intake:
 
     def _accept(self, time: float, sample: Vector) -> SampleStatus:
         """Take a sample that is one; return what became of it."""
-        self._let_in(sample, self._lower, self._upper)
+        self._let_in(sample)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
             return self._settle(
@@ -242,8 +237,8 @@ class Intake:
         if share < 1.0:
             step, status = share * step, SampleStatus.NOISY if status is SampleStatus.OK else status
             sample = pin.integrate(self._model, self._free, step)
-        if self._count_fast(step, 0, self._speed, gap)[1]:
-            most = self._speed * gap
+        most = self._speed * gap
+        if (np.abs(step) > most).any():
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self._free, step)
             status = SampleStatus.VELOCITY_LIMITED if status is SampleStatus.OK else status
@@ -345,7 +340,7 @@ class Intake:
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
         leaps = self._rejoining.jumps(rate, gap)
         if last is not None:
-            change = self._add_changes(rate, last) / len(rate) * gap
+            change = float(np.abs(rate - last).sum()) / len(rate) * gap
             self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
         return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 
@@ -356,8 +351,8 @@ class Intake:
         return self._is_far(last, sample, gap)
 
     def _is_far(self, last: Vector, sample: Vector, gap: float) -> bool:
-        way, turn = self._find_way(last, sample)
-        return bool(way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap)
+        way, turn = math.dist(last[:3], sample[:3]), abs(heading_between(last, sample))
+        return way > JUMP + FASTEST_BASE[0] * gap or turn > TURNED + FASTEST_BASE[1] * gap
 
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""

@@ -12,7 +12,6 @@ from humanoid_dynamics.filtering.conditioning.contacts import (
     drop_short,
     label_window,
 )
-from humanoid_dynamics.filtering.conditioning.label_kernels import find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rolling import BEHIND, find_behind, rolling_heights
 from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
@@ -23,7 +22,8 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
-from humanoid_dynamics.spatial.compiling import compile_kernel
+from humanoid_dynamics.motion.schedule import runs
+from humanoid_dynamics.spatial.arrays import Matrix
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
@@ -49,11 +49,7 @@ class Labeller:
         """
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         self.now, self.feet = 0, list[FootState]()
-        self._longest, self._find_longest, self._drift = (
-            0.0,
-            compile_kernel(find_longest),
-            compile_kernel(find_drift),
-        )
+        self._longest = 0.0
         self._stride = proportions.stride * (ROLLING_STRIDE if settings.toe_roll else 1.0)
         self._edges = tuple(
             find_edges(corners)
@@ -127,9 +123,7 @@ class Labeller:
         if self._settings.stride_scale is None:
             self._longest = max(
                 self._longest,
-                self._find_longest(
-                    self._track.centre.between(self.now, self.now + len(labels)), labels
-                ),
+                find_longest(self._track.centre.between(self.now, self.now + len(labels)), labels),
             )
             wanted = choose_scale(self._longest, self._stride, self._settings.shorter)
             self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
@@ -139,18 +133,22 @@ class Labeller:
         state, other, rows = self.feet[foot], self.feet[1 - foot], slice(window.now, None)
         if other.slide or not other.stands or self._waits(window, 1 - foot):
             return
-        at, drift = state.at, np.empty((2, len(labels)))
-        stance = at.place, other.at.place, at.path, other.at.path, self.scale
-        feet = window.place[rows], window.heading, labels
-        if self._drift(feet, foot, stance, at.heading, (FARTHEST, WIDEST), drift):
-            found = find_slide(
-                (drift[0], drift[1]),
-                window.speed[rows, foot],
-                labels[:, foot],
-                labels[:, 1 - foot],
-                self._dt,
-            )
+        drift = self._find_drift(window, labels, foot)
+        stands = np.logical_and.accumulate(labels[:, foot])
+        if (np.abs(drift[:, stands]).max(axis=1, initial=0.0) > (FARTHEST, WIDEST)).any():
+            mine, other_foot = labels[:, foot], labels[:, 1 - foot]
+            found = find_slide(drift, window.speed[rows, foot], mine, other_foot, self._dt)
             state.slide = (self.now + found[0], self.now + found[1]) if found else None
+
+    def _find_drift(self, window: Window, labels: Labels, foot: int) -> Matrix:
+        """Return how far a foot is, seen from the other one, from where it stands [m], and by what angle, while both stand; (2, n)."""
+        at, other, rows = self.feet[foot].at, self.feet[1 - foot].at, slice(window.now, None)
+        away = (at.place - other.place)[:2] - (self.scale - 1.0) * (at.path - other.path)
+        apart = (window.place[rows, foot] - window.place[rows, 1 - foot])[:, :2] - away
+        turn = window.heading[:, foot] - at.heading
+        turned = turn - math.tau * np.floor(turn / math.tau + 0.5)
+        both = np.logical_and.accumulate(labels[:, 1 - foot])
+        return np.where(both, (np.hypot(apart[:, 0], apart[:, 1]), turned), 0.0)
 
     def _waits(self, window: Window, foot: int) -> bool:
         """Return whether a foot is turned away from the reference so far, and farther than the other one, that its step comes first."""
@@ -178,3 +176,19 @@ class Labeller:
         alone = ~labels[:, foot]
         labels[alone, 1 - foot] |= ~labels[alone].any(axis=1)
         labels[first:after, 1 - foot] = True
+
+
+def find_longest(places: Matrix, labels: Labels) -> float:
+    """Return the longest way a foot goes from one footprint to the next, as far as it is seen [m].
+
+    Args:
+        places: (n, 2, 3) middles of both soles [m].
+        labels: (n, 2) which feet stand.
+    """
+    ways, last = [0.0], len(labels) - 1
+    for foot in (0, 1):
+        for first, after, stands in runs(labels[:, foot]):
+            if not stands:
+                way = places[min(after, last), foot, :2] - places[max(first - 1, 0), foot, :2]
+                ways.append(math.hypot(*way))
+    return max(ways)

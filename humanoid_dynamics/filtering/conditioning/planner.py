@@ -23,7 +23,6 @@ from humanoid_dynamics.filtering.conditioning.footholds import (
     shift_print,
 )
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
-from humanoid_dynamics.filtering.conditioning.label_kernels import fill_targets
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
 from humanoid_dynamics.filtering.conditioning.returning import Returner
 from humanoid_dynamics.filtering.conditioning.rows import Rows
@@ -33,15 +32,14 @@ from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window, edges_of, look
-from humanoid_dynamics.filtering.conditioning.window_kernels import move_along
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
+UPWARD = read_only([0.0, 0.0, 1.0])  # normal of level ground
 ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 
 
@@ -59,10 +57,6 @@ class Planner:
         self._p, self._settings, self._track = proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
-        self._fill, self._move_along = (
-            compile_kernel(fill_targets),
-            compile_kernel(move_along),
-        )
         self.now = 0
         self._offsets = Rows(2)
         self._ahead = ROLLING_AHEAD if settings.toe_roll else 1.0
@@ -265,9 +259,10 @@ class Planner:
             self._offsets.between(window.start, self.now) if self.now else offset[window.now]
         )
         window.offset = offset
-        self._move_along(
-            smooth_columns(offset, self._drift), window.shift, window.com, window.place
-        )
+        way = smooth_columns(offset, self._drift)
+        window.shift[:, :2] = way
+        window.com[:, :2] += way
+        window.place[:, :, :2] += way[:, None]
         return prints
 
     def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
@@ -283,19 +278,12 @@ class Planner:
     ) -> list[Target]:
         """Put together the targets of the next rows."""
         dt, now, labels = self._dt, self.now, window.labels
-        rates, placed = (
-            self._track.rate.between(now, now + count + 1),
-            self._track.q.between(now, now + count).copy(),
-        )
-        v, a = np.empty((count, rates.shape[1])), np.empty((count, rates.shape[1]))
-        ground, normals, until, load = (
-            np.empty((count, 2)),
-            np.empty((count, 2, 3)),
-            np.empty((count, 2)),
-            np.empty((count, 2)),
-        )
-        shift = window.shift[window.now : window.now + count]
-        self._fill(rates, shift, labels, dt, (placed, v, a, ground, normals, until, load))
+        rates = self._track.rate.between(now, now + count + 1)
+        placed = self._track.q.between(now, now + count).copy()
+        placed[:, :3] += window.shift[window.now : window.now + count]
+        v, a = 0.5 * (rates[:-1] + rates[1:]), np.diff(rates, axis=0) / dt
+        ground, load = np.zeros((count, 2)), np.full((count, 2), np.inf)
+        normals, until = np.tile(UPWARD, (count, 2, 1)), count_until_lift(labels, count, dt)
         place, turn, rate, second = soles
         touches, aloft = (
             labels[:count].tolist(),
@@ -339,3 +327,20 @@ def _until_change(labels: Labels) -> int:
     """Return after how many rows a foot is lifted that stands in the first one; all rows where none is."""
     lifted = np.flatnonzero((labels[:-1] & ~labels[1:]).any(axis=1))
     return int(lifted[0]) + 1 if len(lifted) else len(labels)
+
+
+def count_until_lift(labels: Labels, count: int, dt: float) -> Matrix:
+    """Return how long each foot goes on standing in the first rows, (count, 2) [s]; infinite where its end is not seen.
+
+    Args:
+        labels: (n, 2) which feet stand.
+        count: How many rows.
+        dt: Time between rows [s].
+    """
+    until = np.full((count, 2), np.inf)
+    for foot in (0, 1):
+        rows = np.flatnonzero(~labels[:, foot])
+        after = np.searchsorted(rows, np.arange(count))
+        seen = after < len(rows)
+        until[seen, foot] = dt * (rows[after[seen]] - np.flatnonzero(seen))
+    return until

@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.contacts import drop_short
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
@@ -47,5 +46,3 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
     track.finish()
     while track.end - planner.now > 2 * ROWS:
         planner.plan(ROWS, (np.array([*proportions.lean, proportions.height]), np.zeros(3)))
-    planner.plan(1)  # a single row is another layout
-    drop_short(np.zeros((ROWS, 2), dtype=np.bool_)[:, 0], True, (1, 1))  # as where a foot slides

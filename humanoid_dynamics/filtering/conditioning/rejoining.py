@@ -6,11 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import count_fast
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BASE = 6
 BACK = (0.4, 0.5)  # s of the way back, at least and at most
@@ -30,11 +28,7 @@ class Rejoining:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._model, self._speed, self._count_fast = (
-            robot.model,
-            speed,
-            compile_kernel(count_fast),
-        )
+        self._model, self._speed = robot.model, speed[BASE:]
         self.restart()
 
     def restart(self) -> None:
@@ -49,14 +43,14 @@ class Rejoining:
             rate: (nv,) velocity from the sample before to this one.
             gap: Time between both [s].
         """
-        fastest, fast = self._count_fast(rate, BASE, self._speed, 1.0)
-        if fastest == 0.0:
+        joints = np.abs(rate[BASE:])
+        if not joints.any():
             self._still += gap
             return False
         thawed, self._still = self._still >= FROZEN, 0.0
         if thawed:
             return True
-        return bool(fast >= max(MANY * (len(rate) - BASE), 2.0))
+        return bool(np.count_nonzero(joints > self._speed) >= max(MANY * len(joints), 2.0))
 
     def begin(self, q: Vector, sample: Vector, least: float = 0.0) -> bool:
         """Set out for the stream; return whether there is a way to go.

@@ -7,15 +7,14 @@ import math
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import measure_sample
 from humanoid_dynamics.filtering.conditioning.sample_clock import LARGEST, SampleStatus
 from humanoid_dynamics.filtering.measured import NORMAL
 from humanoid_dynamics.filtering.upright import uprightness, upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
-from humanoid_dynamics.spatial.arrays import Indices, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
+from humanoid_dynamics.spatial.arrays import Vector
 
+BASE = 7  # numbers of a base: place and quaternion
 UPRIGHT = math.cos(
     math.radians(75.0)
 )  # how far a base may lean; a robot on its feet cannot follow further
@@ -31,10 +30,7 @@ class FaultFinder:
             robot: A robot with a free base.
         """
         self._shape, self._up = (robot.nq,), upward_of(robot.posture)
-        self._units: Indices = np.array(
-            [(block.start, block.stop) for block in unit_blocks(robot)], dtype=np.intp
-        ).reshape(-1, 2)
-        self._measure = compile_kernel(measure_sample)
+        self._units = unit_blocks(robot)
 
     def find(self, sample: Vector) -> SampleStatus | None:
         """Return why a sample is none, or None where it is one.
@@ -44,11 +40,12 @@ class FaultFinder:
         """
         if sample.shape != self._shape:
             return SampleStatus.WRONG_SHAPE
-        base, joint, off, square = self._measure(sample, self._units)
-        if not (math.isfinite(base) and math.isfinite(joint)):
+        if not np.isfinite(sample).all():
             return SampleStatus.NOT_FINITE
-        if base > LARGEST[0] or joint > LARGEST[1]:
+        size = np.abs(sample)
+        if size[:BASE].max() > LARGEST[0] or size[BASE:].max(initial=0.0) > LARGEST[1]:
             return SampleStatus.OUT_OF_RANGE
-        if off > NORMAL:
+        if any(abs(math.hypot(*sample[unit]) - 1.0) > NORMAL for unit in self._units):
             return SampleStatus.NOT_UNIT
+        square = float(sample[3:BASE] @ sample[3:BASE])
         return SampleStatus.LEANING if uprightness(sample, self._up) < UPRIGHT * square else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FARTHEST = 0.05  # m
 WIDEST = np.deg2rad(17.0)
@@ -16,12 +16,12 @@ LEAD = 0.75  # of what is known; the centre of mass must have time to go to the 
 
 
 def find_slide(
-    drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other: Labels, dt: float
+    drift: Matrix, speeds: Vector, mine: Labels, other: Labels, dt: float
 ) -> tuple[int, int] | None:
     """Find when a foot that should stand makes a small step instead.
 
     Args:
-        drift: How far (n,) the foot of the reference is from where it stands [m], and by what angle (n,) it is turned [rad].
+        drift: (2, n) how far the foot of the reference is from where it stands [m], and by what angle it is turned [rad].
         speeds: (n,) its speed [m/s].
         mine: (n,) whether the foot stands; the first run counts.
         other: (n,) whether the other foot stands.

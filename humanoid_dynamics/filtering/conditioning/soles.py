@@ -11,30 +11,24 @@ from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rolling import Roll, RollPlanner
-from humanoid_dynamics.filtering.conditioning.sole_kernels import (
-    find_rates,
-    move_rows,
-    turn_between,
-)
 from humanoid_dynamics.filtering.conditioning.swing import (
     CLEARANCE,
     SETTLING,
     Print,
     Swing,
     against,
+    find_rates,
     go_on,
     offset_to,
     swing_path,
+    turn_rows,
 )
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
-ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -136,9 +130,7 @@ class SolePlanner:
             if not stands:
                 self._fill_swing(window, (foot, state), prints, (first, after), (places, turns))
         soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
-        compile_kernel(find_rates, ROTATIONS)(
-            places, turns, self._dt, soles[2][:, foot], soles[3][:, foot]
-        )
+        soles[2][:, foot], soles[3][:, foot] = find_rates(places, turns, self._dt)
 
     def _fill_swing(
         self,
@@ -166,10 +158,8 @@ class SolePlanner:
         goal, duration = self._goal(window, foot, swing, ahead, lifted)
         since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
-        places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
-        compile_kernel(move_rows)(
-            states, window.place[index, foot], window.turn[index, foot], places, turns
-        )
+        places = window.place[index, foot] + states[:, 0, :3]
+        turns = turn_rows(states[:, 0, 3:], window.turn[index, foot])
         length = np.inf if ahead is None else float(row + ahead[0] - swing.start)
         if window.leap is None:
             seen = window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot]

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning import outline_kernel
-from humanoid_dynamics.filtering.conditioning.centre_kernels import clamp_points, find_reach
-from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
+from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
-PARTS = tuple(part for part in functions_of(outline_kernel) if part is not outline)
+NARROWEST = 1e-4  # m from the middle to an edge, at least
+LEAST = 1e-9  # of the way to an edge
 GRAIN = 1e-6  # m; corners nearer than this are one
 
 
@@ -34,12 +32,11 @@ class Support:
             corners: (n, 2) points whose hull it is [m].
             share: Share of the area that is used.
         """
-        points = np.rint(corners / GRAIN) * GRAIN
-        A, b, centre = np.empty((2 * len(points), 2)), np.empty(2 * len(points)), np.empty(2)
-        count = compile_kernel(outline, PARTS, order_is_free=False)(points, centre, A, b)
-        self.centre: Vector = centre
-        self.A: Matrix = A[:count]
-        self.b: Vector = b[:count]
+        hull = hull_of(np.rint(corners / GRAIN) * GRAIN)
+        A, b = half_planes(hull)
+        self.centre: Vector = hull.mean(axis=0)
+        self.A: Matrix = A
+        self.b: Vector = np.maximum(b - A @ self.centre, NARROWEST)
         self.share = share
 
     def reach(self, points: Matrix) -> Vector:
@@ -48,8 +45,9 @@ class Support:
         Args:
             points: (n, 2) points [m].
         """
-        out = np.empty(len(points))
-        compile_kernel(find_reach)(points, self.centre, self.A, self.b, out)
+        out: Vector = ((points - self.centre) @ (self.A / self.b[:, None]).T).max(
+            axis=1, initial=-np.inf
+        )
         return out
 
     def clamp(self, points: Matrix, share: float) -> Matrix:
@@ -62,6 +60,5 @@ class Support:
         Returns:
             (n, 2) points [m].
         """
-        out = np.empty((len(points), 2))
-        compile_kernel(clamp_points)(points, self.centre, self.A, self.b, share, out)
-        return out
+        kept = np.minimum(1.0, share / np.maximum(self.reach(points), LEAST))
+        return self.centre + kept[:, None] * (points - self.centre)

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.sole_kernels import follow_quintic, lift_rows
+from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 CLEARANCE = 0.015  # m; least height of a swing
+SHORTEST = 1e-3  # s
+HURRIED = 0.022  # s; before now a way that ends sooner was as its rates say: its polynomial, followed backwards, is anywhere
 SETTLING = 0.25  # s; time to take up a change where the touch-down is farther away
 
 
@@ -81,28 +83,51 @@ def go_on(state: Matrix, goal: Matrix, duration: float, times: Vector) -> Matrix
     Returns:
         (n, 3, k) states on the way.
     """
-    states = np.empty((len(times), 3, state.shape[1]))
-    compile_kernel(follow_quintic)((state, goal, float(duration)), times, states)
-    return states
+    (x, v, a), T = state, max(duration, SHORTEST)
+    gap, rate = goal[0] - x - v * T - 0.5 * a * T * T, (goal[1] - v - a * T) * T
+    second = (goal[2] - a) * T * T
+    c3 = (10.0 * gap - 4.0 * rate + 0.5 * second) / T**3
+    c4 = (-15.0 * gap + 7.0 * rate - second) / T**4
+    c5 = (6.0 * gap - 3.0 * rate + 0.5 * second) / T**5
+    t = np.minimum(times, T)[:, None]
+    s = np.maximum(t, 0.0) if T < HURRIED else t
+    place = x + t * (v + t * (0.5 * a + s * (c3 + s * (c4 + s * c5))))
+    moves = v + t * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
+    return np.stack((place, moves, a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))), axis=1)
+
+
+def turn_rows(vectors: Matrix, turns: Matrix) -> Matrix:
+    """Return orientations turned by rotation vectors, (n, 3, 3).
+
+    Args:
+        vectors: (n, 3) rotation vectors, axes of the world [rad].
+        turns: (n, 3, 3) orientations.
+    """
+    return np.array([pin.exp3(x) @ R for x, R in zip(vectors, turns, strict=True)])
+
+
+def find_rates(places: Matrix, turns: Matrix, dt: float) -> tuple[Matrix, Matrix]:
+    """Return velocities and accelerations of a sole by central differences, (n, 6) each, axes of the world.
+
+    Args:
+        places: (n + 2, 3) places [m].
+        turns: (n + 2, 3, 3) orientations.
+        dt: Time between rows [s].
+    """
+    steps = np.array([pin.log3(B @ A.T) for A, B in pairwise(turns)])
+    ways = np.hstack((np.diff(places, axis=0), steps))
+    return (ways[1:] + ways[:-1]) / (2.0 * dt), np.diff(ways, axis=0) / (dt * dt)
 
 
 def against(places: Matrix, turns: Matrix, dt: float) -> Matrix:
-    """Return the rates an offset must have so that a foot that goes on in the reference is at rest.
+    """Return the rates an offset must have so that a foot that goes on in the reference is at rest, (2, 6): rate and second rate.
 
     Args:
         places: (3, 3) places of the foot in three rows in a row [m].
         turns: (3, 3, 3) orientations.
         dt: Time between rows [s].
-
-    Returns:
-        (2, 6) rate and second rate.
     """
-    before, after = pin.log3(turns[1] @ turns[0].T), pin.log3(turns[2] @ turns[1].T)
-    rate = np.concatenate(((places[2] - places[0]) / (2.0 * dt), (after + before) / (2.0 * dt)))
-    second = np.concatenate(
-        ((places[2] - 2.0 * places[1] + places[0]) / dt**2, (after - before) / dt**2)
-    )
-    return -np.vstack((rate, second))
+    return -np.vstack(find_rates(places, turns, dt))
 
 
 def swing_path(
@@ -117,4 +142,7 @@ def swing_path(
         times: Share of the time from lift-off to touch-down at the first row, and what each row adds to it.
         corners: (k, 3) corners of the sole in its frame [m].
     """
-    compile_kernel(lift_rows)(places, turns, float(lift), times, corners)
+    share = np.clip(times[0] + times[1] * np.arange(len(places)), 0.0, 1.0)
+    lowest = (turns[:, 2] @ corners.T).min(axis=1)
+    lifted = places[:, 2] + max(lift, 0.0) * bump(share)
+    places[:, 2] = np.maximum(lifted, -lowest)

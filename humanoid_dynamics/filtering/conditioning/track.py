@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
+from numpy.lib.stride_tricks import sliding_window_view
 
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
-from humanoid_dynamics.filtering.conditioning.track_kernels import (
-    sample_cubic,
-    see_legs,
-    smooth_rows,
-)
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 SAME = 1e-9  # s; instants this near are one
+OTHER_CLOCK = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
 
 class Track:
@@ -78,14 +75,10 @@ class Track:
         )
         self._placements = Placements(robot.model, self._data)
         self._poses = np.empty((MOST, *self._placements.poses.shape))
-        self._see, self._cubic, self._mean = (
-            compile_kernel(each) for each in (see_legs, sample_cubic, smooth_rows)
-        )
         self._kernel = flat_kernel(half)
         self.half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
-        units = [(block.start, block.stop) for block in unit_blocks(robot)]
-        self._units: Indices = np.array(units, dtype=np.intp).reshape(-1, 2)
+        self._units = unit_blocks(robot)
         self.restart()
 
     def restart(self) -> None:
@@ -209,17 +202,16 @@ class Track:
         end = max(int((newest - self.start) / self._dt) - 1, first)
         while end * self._dt + self.start <= newest:
             end += 1
-        rows, behind = np.empty((end - first, len(knots[0]))), np.empty(end - first)
-        self._cubic(
-            knots,
-            times,
-            late[1:3],
-            (first * self._dt + self.start, self._dt),
-            self._units,
-            (rows, behind),
-        )
-        self._raw.extend(rows)
-        self.behind.extend(behind)
+        share = (np.arange(first, end) * self._dt + self.start - times[1]) / (times[2] - times[1])
+        behind = late[2] - late[1] if abs(late[2] - late[1]) < OTHER_CLOCK else 0.0
+        self._raw.extend(self._make_unit(sample_cubic(np.array(knots), times, share)))
+        self.behind.extend(late[2] + (share - 1.0) * behind)
+
+    def _make_unit(self, rows: Matrix) -> Matrix:
+        """Give parts of rows unit length, in place; return the rows."""
+        for unit in self._units:
+            rows[:, unit] /= np.linalg.norm(rows[:, unit], axis=1, keepdims=True)
+        return rows
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
@@ -228,7 +220,10 @@ class Track:
             first = self.q.end
             q = self.q.room(count)
             raw = self._raw.between(first, first + count + window)
-            self._mean(raw, self._kernel, self._units, q)
+            q[:] = np.einsum(
+                "nqk,k->nq", sliding_window_view(raw, window + 1, axis=0), self._kernel
+            )
+            self._make_unit(q)
             self._measure(q, self.q.between(first - 1, first)[0] if first else q[0])
 
     def _measure(self, q: Matrix, before: Vector) -> None:
@@ -252,4 +247,32 @@ class Track:
             com[row], spin[row], poses[row], before = centre, momentum, placements.poses, now
         rate /= self._dt
         spin /= self._dt
-        self._see(poses, *self._legs, seen)
+        self._see_legs(poses, seen)
+
+    def _see_legs(self, poses: Matrix, out: tuple[Matrix, ...]) -> None:
+        """Write where soles are, how they are turned, where they point, their middles, and how straight the legs are."""
+        joints, points, soles, leg = self._legs
+        place, turn, heading, centre, stretch = out
+        axes = poses[:, joints, :9].reshape(-1, len(joints), 3, 3)  # column by column
+        at = poses[:, joints, 9:] + np.einsum("nfki,fk->nfi", axes, points)
+        place[:], centre[:] = at[:, :2], at[:, 2:4]
+        turn[:] = np.einsum("nfki,fkj->nfij", axes[:, :2], soles)
+        heading[:] = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
+        stretch[:] = np.linalg.norm(at[:, 4:6] - at[:, 6:], axis=2) / leg
+
+
+def sample_cubic(knots: Matrix, times: Sequence[float], share: Vector) -> Matrix:
+    """Return rows of the local cubic between the second and the third of four samples, (n, nq).
+
+    Args:
+        knots: (4, nq) samples in a row; the second or the third once more where there is none before or after.
+        times: Their instants [s].
+        share: (n,) shares of the time from the second to the third.
+    """
+    before, one, other, after = knots
+    rate = (other - before) / (times[2] - times[0])
+    next_rate = (after - one) / (times[3] - times[1])
+    s, h = share[:, None], times[2] - times[1]
+    start, end = (1.0 + 2.0 * s) * (1.0 - s) ** 2, s * s * (3.0 - 2.0 * s)
+    slopes = s * (1.0 - s) ** 2 * h * rate + s * s * (s - 1.0) * h * next_rate
+    return np.asarray(start * one + end * other + slopes)

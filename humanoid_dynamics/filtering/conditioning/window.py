@@ -10,16 +10,18 @@ import numpy as np
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.vertical import FREE, find_flights, find_ground
-from humanoid_dynamics.filtering.conditioning.window_kernels import falls_freely, put_on_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BESIDE = 2  # rows after the next one that its rates are taken from
 BACK = 0.5  # s before the next row that windows look at
+SLIDING, ALIKE = (
+    0.45,
+    0.04,
+)  # m/s; soles that are faster, and go nearly alike, are not lifted: their robot slides
 NO_ROWS, NO_WAY = read_only(np.zeros((0, 2))), read_only(np.zeros(2))
 
 
@@ -117,7 +119,7 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
         rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn)
     )
     aloft: Labels = np.zeros(n, dtype=np.bool_)
-    if compile_kernel(falls_freely)(com, FREE * gravity * dt * dt):
+    if (np.diff(com[:, 2], 2) < -FREE * gravity * dt * dt).any():
         aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
     path = smooth_columns(
         track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left
@@ -127,17 +129,31 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
         ground = find_ground(
             centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None
         )
-    heading, height, speed, shift = (
+    shift = np.zeros((n, 3))
+    shift[:, 2] = -ground
+    heading, height = (
         track.heading.between(row, end),
-        np.empty((n, 2)),
-        np.empty((n, 2)),
-        np.empty((n, 3)),
+        np.maximum(centre[:, :, 2] - ground[:, None], 0.0),
     )
-    on_ground = np.empty((n, 3)), np.empty((n, 2, 3))
-    compile_kernel(put_on_ground)(
-        (com, place, centre), ground, dt, (*on_ground, height, speed, shift)
-    )
+    on_ground, speed = (com + shift, place + shift[:, None]), find_speeds(centre, dt)
     return Window(start, row - start, *on_ground, turn, heading, path, height, speed, shift, aloft)
+
+
+def find_speeds(centre: Matrix, dt: float) -> Matrix:
+    """Return the speeds of both soles, (n, 2) [m/s]; where both slide alike, half the speed at which they part.
+
+    Args:
+        centre: (n, 2, 3) middles of the soles [m].
+        dt: Time between rows [s].
+    """
+    rates = np.empty_like(centre)
+    rates[1:-1] = (centre[2:] - centre[:-2]) / (2.0 * dt)
+    rates[0], rates[-1] = rates[1], rates[-2]  # the ends repeat their neighbours
+    speed: Matrix = np.linalg.norm(rates, axis=2)
+    apart = np.linalg.norm(rates[:, 0] - rates[:, 1], axis=1)
+    slides = (speed.min(axis=1) > SLIDING) & (apart < ALIKE)
+    speed[slides] = 0.5 * apart[slides, None]
+    return speed
 
 
 def edges_of(window: Window, row: int) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -64,28 +63,26 @@ def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Ma
     rows = len(table) if last is None else last
     if len(kernel) < 2 or rows == 0:
         return np.array(table[len(table) - rows :])
-    smooth = compile_kernel(smooth_table)
-    if smooth is smooth_table:
-        return np.column_stack(
-            [smooth_line(column, kernel)[len(table) - rows :] for column in table.T]
-        )
     out = np.empty((rows, table.shape[1]))
-    smooth(np.ascontiguousarray(table), kernel, out)
+    compile_kernel(smooth_table)(np.ascontiguousarray(table), kernel, out)
     return out
 
 
-def smooth_line(values: Vector, kernel: Vector) -> Vector:
-    """Smooth one column; see ``smooth_columns``.
+def smooth_table(table: Matrix, kernel: Vector, out: Matrix) -> None:
+    """Smooth the columns of a table; beyond its ends it is taken as standing still.
 
     Args:
-        values: (n,) samples.
-        kernel: (2 half + 1,) weights.
-
-    Returns:
-        (n,) weighted means.
+        table: (n, k) samples.
+        kernel: (2 half + 1,) weights, the same on both sides.
+        out: (m, k) weighted means of the last rows, m <= n; overwritten.
     """
-    half = len(kernel) // 2
-    if half == 0 or len(values) == 0:
-        return np.array(values)
-    longer = np.concatenate((np.full(half, values[0]), values, np.full(half, values[-1])))
-    return np.convolve(longer, kernel, mode="valid")
+    n, size, m = len(table), len(kernel), len(out)
+    longer, begin = np.empty(m + size - 1), n - m - size // 2
+    for column in range(table.shape[1]):
+        for i in range(len(longer)):
+            longer[i] = table[min(max(i + begin, 0), n - 1), column]
+        for i in range(m):
+            seen, total = longer[i : i + size], 0.0
+            for k in range(size):
+                total += kernel[k] * seen[k]
+            out[i, column] = total

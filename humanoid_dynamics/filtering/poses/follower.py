@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
-from humanoid_dynamics.filtering.poses.pose_kernels import follow, shorten, turn_by
-from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
+from humanoid_dynamics.filtering.poses.pose_kernels import follow
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -66,7 +64,7 @@ class PoseFollowers:
             most.copy(),
             BRAKING,
         )
-        self._follow = compile_kernel(follow, (quaternion_of, turn_between, shorten, turn_by))
+        self._follow = compile_kernel(follow)
         self.p, self.R = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         self.rate, self.acceleration = np.zeros((count, 6)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))

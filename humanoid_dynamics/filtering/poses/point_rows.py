@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
-from humanoid_dynamics.filtering.poses.pose_kernels import read_frame, shorten, write_law
-from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
+from humanoid_dynamics.filtering.poses.pose_kernels import (
+    read_frame,
+    write_law,
+)
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -99,7 +100,7 @@ class PointRows:
         )
         self.left = np.zeros((count, 2))
         self._read = compile_kernel(read_frame)
-        self._write = compile_kernel(write_law, (quaternion_of, turn_between, shorten))
+        self._write = compile_kernel(write_law)
         self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
 
     def read(self, data: pin.Data, v: Vector) -> None:

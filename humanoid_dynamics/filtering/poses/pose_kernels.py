@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LEAST = 1e-12  # m
@@ -232,3 +232,23 @@ def read_frame(
             )  # of the orientation of the joint
             drifts[k, i] += share * linear[j]
             drifts[k, 3 + i] += share * a[3 + j]
+
+
+def turn_between(A: Matrix, B: Matrix) -> tuple[float, float, float]:
+    """Return the rotation vector from one orientation to another, axes of the world."""
+    w, x, y, z = quaternion_of(
+        (
+            B[0, 0] * A[0, 0] + B[0, 1] * A[0, 1] + B[0, 2] * A[0, 2],
+            B[0, 0] * A[1, 0] + B[0, 1] * A[1, 1] + B[0, 2] * A[1, 2],
+            B[0, 0] * A[2, 0] + B[0, 1] * A[2, 1] + B[0, 2] * A[2, 2],
+            B[1, 0] * A[0, 0] + B[1, 1] * A[0, 1] + B[1, 2] * A[0, 2],
+            B[1, 0] * A[1, 0] + B[1, 1] * A[1, 1] + B[1, 2] * A[1, 2],
+            B[1, 0] * A[2, 0] + B[1, 1] * A[2, 1] + B[1, 2] * A[2, 2],
+            B[2, 0] * A[0, 0] + B[2, 1] * A[0, 1] + B[2, 2] * A[0, 2],
+            B[2, 0] * A[1, 0] + B[2, 1] * A[1, 1] + B[2, 2] * A[1, 2],
+            B[2, 0] * A[2, 0] + B[2, 1] * A[2, 1] + B[2, 2] * A[2, 2],
+        )
+    )
+    size = math.sqrt(x * x + y * y + z * z)
+    factor = 2.0 * math.atan2(size, w) / size if size > SMALL else 2.0
+    return factor * x, factor * y, factor * z

@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.filtering.poses.gate import BELIEVED, PoseGate, PoseStreamStatus
-from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
+from humanoid_dynamics.filtering.poses.pose_kernels import coast
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -57,7 +57,7 @@ class PoseStream:
 
     def __init__(self) -> None:
         """Prepare; no sample has come."""
-        self.gate, self._coast = PoseGate(), compile_kernel(coast, (turn_by,))
+        self.gate, self._coast = PoseGate(), compile_kernel(coast)
         self.share, self.period, self.jumps = 0.0, 0.05, 0
         self._verdict: PoseStreamStatus = PoseStreamStatus.WAITING
         self._believed = -np.inf  # receipt of the newest believed sample
