@@ -18,9 +18,9 @@ from benchmarks.mujoco_step import build_model, import_mujoco
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.proportions import upward_of
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
-from humanoid_dynamics.filtering.upright import upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip

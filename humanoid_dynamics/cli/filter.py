@@ -216,11 +216,11 @@ def _filter_one(
     """Filter one file in this process, and draw it where that is wanted."""
     from humanoid_dynamics.filtering.batches.clips import find_clips
     from humanoid_dynamics.filtering.batches.store import place_result
-    from humanoid_dynamics.filtering.batches.task import Outcome, Task
+    from humanoid_dynamics.filtering.batches.task import ClipOutcome, ClipTask
     from humanoid_dynamics.filtering.clip_facts import clip_facts
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
     from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
-    from humanoid_dynamics.filtering.slope import Slope
+    from humanoid_dynamics.filtering.slope import GroundSlope
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
@@ -235,7 +235,7 @@ def _filter_one(
         _make_folder(out)
     began = monotonic()
     clip = load_clip(path, model, joint_map=joint_map, fps=fps, joint_order=joint_order)
-    slope = None if normal is None else Slope(model, normal)
+    slope = None if normal is None else GroundSlope(model, normal)
     ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:
         found = filter_clip(
@@ -259,7 +259,7 @@ def _filter_one(
         write_npz(build_filtered_recording(found), place)
         stale.unlink(missing_ok=True)
         written = str(place)
-    outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
+    outcome = ClipOutcome(ClipTask(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
     about = {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}
     where = "" if options.as_json else _tell_where(pictures, robot, written)
     tell([outcome], options, about, monotonic() - began, where=where)

@@ -20,7 +20,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.batches.clean import CleanJob
     from humanoid_dynamics.filtering.batches.job import FilterJob
-    from humanoid_dynamics.filtering.batches.task import Outcome
+    from humanoid_dynamics.filtering.batches.task import ClipOutcome
 
 
 NOT_PRESERVED, REFUSED = 1, 2  # exit statuses
@@ -51,7 +51,7 @@ def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
 
 def filter_many(
     job: "FilterJob | CleanJob", sources: Sequence[str], options: BatchOptions
-) -> "tuple[tuple[Outcome, ...], float]":
+) -> "tuple[tuple[ClipOutcome, ...], float]":
     """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
     from humanoid_dynamics.filtering.batches.batch import filter_clips
     from humanoid_dynamics.filtering.batches.clips import find_clips
@@ -89,7 +89,7 @@ def filter_many(
 
 
 def tell(
-    outcomes: "Sequence[Outcome]",
+    outcomes: "Sequence[ClipOutcome]",
     options: BatchOptions,
     facts: dict[str, Any],
     seconds: float,
@@ -140,7 +140,7 @@ def check_folder(option: str, path: str, made: str = "") -> None:
         raise HumanoidDynamicsError(f"{option}: no such folder: {str(Path(path).parent)!r}")
 
 
-def _count(outcomes: "Sequence[Outcome]") -> dict[str, int]:
+def _count(outcomes: "Sequence[ClipOutcome]") -> dict[str, int]:
     from humanoid_dynamics.filtering.batches.table import STATES, name_state
 
     counted = Counter(name_state(outcome) for outcome in outcomes)
@@ -150,7 +150,7 @@ def _count(outcomes: "Sequence[Outcome]") -> dict[str, int]:
     }
 
 
-def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: Console) -> None:
+def _print(robot: str, outcomes: "Sequence[ClipOutcome]", seconds: float, console: Console) -> None:
     from humanoid_dynamics.filtering.batches.table import STATES, name_state
 
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]

@@ -10,7 +10,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.clip_filter import FilteredClip
-    from humanoid_dynamics.filtering.slope import Slope
+    from humanoid_dynamics.filtering.slope import GroundSlope
     from humanoid_dynamics.motion.clip import Clip
 
 
@@ -39,7 +39,7 @@ def check_pictures(pictures: Pictures) -> None:
 
 
 def draw_pictures(
-    pictures: Pictures, clip: "Clip", found: "FilteredClip", slope: "Slope | None" = None
+    pictures: Pictures, clip: "Clip", found: "FilteredClip", slope: "GroundSlope | None" = None
 ) -> None:
     """Draw what is asked for, in axes of the ground."""
     if not any(pictures) or len(found.frames) < 3:

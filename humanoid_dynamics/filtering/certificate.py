@@ -18,7 +18,7 @@ from humanoid_dynamics.filtering.ticks.judge_kernels import (
     judge_place,
 )
 from humanoid_dynamics.filtering.ticks.sliding import BEARS, SLIDE
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.model.robot import RobotModel
@@ -166,7 +166,7 @@ class FrameJudge:
     def _warm_up(self, robot: RobotModel) -> None:
         """Compile the kernels, or load them, before a robot waits for them."""
         nothing, still = np.zeros((2, 6)), np.zeros(robot.nv)
-        step = Step(still, still[BASE:], nothing, (True, True), 0)
+        step = TickAnswer(still, still[BASE:], nothing, (True, True), 0)
         self.judge(np.array(robot.posture), still, (np.array(robot.posture), still), step)
         turn = self._data.oMf[self._soles[0]].rotation
         rim = np.zeros(4)
@@ -177,7 +177,7 @@ class FrameJudge:
         q: Vector,
         v: Vector,
         after: tuple[Vector, Vector],
-        step: Step,
+        step: TickAnswer,
         target: Target | None = None,
     ) -> FrameCertificate:
         """Judge one frame.
@@ -250,7 +250,7 @@ class FrameJudge:
         far, aslant = self._placed.tolist()
         return far, aslant if kind == FLAT and self._whole[foot] else 0.0
 
-    def _measure_forces(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
+    def _measure_forces(self, foot: int, step: TickAnswer, J: Matrix, v: Vector) -> list[float]:
         """Return speed along a sole, how far the pressure is inside, tangential and normal force; those of an edge where it stands on one."""
         found, w, loaded = self._found[foot], step.wrenches[foot], LOADED * self._weight
         if step.edges[foot]:

@@ -9,12 +9,12 @@ from typing import Any
 from humanoid_dynamics.filtering.clip_filter import FilteredClip
 from humanoid_dynamics.filtering.clip_report import to_plain
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
-from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.filtering.slope import GroundSlope
 from humanoid_dynamics.motion.clip import Clip
 
 
 def clip_facts(
-    path: str, clip: Clip, found: FilteredClip, slope: Slope | None = None
+    path: str, clip: Clip, found: FilteredClip, slope: GroundSlope | None = None
 ) -> dict[str, Any]:
     """Tell what the filter did to a clip in plain data, ready for JSON: SI units, None for what is not finite.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, Feed, feed_clip
+from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, Feed, feed_clip, run_out
 from humanoid_dynamics.filtering.clip_report import ClipReport, PerturbedRun, judge_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import FilterStatus, Frame
@@ -19,10 +19,9 @@ from humanoid_dynamics.filtering.preservation import (
     measure_preservation,
     unmeasured,
 )
-from humanoid_dynamics.filtering.run_out import run_out
 from humanoid_dynamics.filtering.sensitivity import perturbations
 from humanoid_dynamics.filtering.settings import RANGES, Settings
-from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.filtering.slope import GroundSlope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.doubt import tell_doubtful
 from humanoid_dynamics.model.robot import RobotModel
@@ -121,7 +120,7 @@ def filter_clip(  # noqa: PLR0913
         ShapeError: If the normal is no direction of ground.
     """
     if normal is not None:
-        slope = Slope(robot, normal)
+        slope = GroundSlope(robot, normal)
         clip_G = slope.clip_to_ground(clip)
         found = filter_clip(
             slope.robot,

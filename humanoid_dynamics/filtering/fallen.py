@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.proportions import Upward, uprightness
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
-from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
+from humanoid_dynamics.filtering.ticks.step import RUNGS, TickAnswer
 from humanoid_dynamics.filtering.ticks.terms import BASE
-from humanoid_dynamics.filtering.upright import Upward, uprightness
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
@@ -37,7 +37,7 @@ def has_fallen(q: Vector, height: float, up: Upward) -> bool:
     return bool(q[2] < LOWEST * height or uprightness(q, up) < LEAST_UPRIGHT)
 
 
-def unheld(robot: RobotModel, vdot: Vector, tau: Vector | None = None) -> Step:
+def unheld(robot: RobotModel, vdot: Vector, tau: Vector | None = None) -> TickAnswer:
     """Return the answer for a robot that nothing holds: no wrenches.
 
     Args:
@@ -46,7 +46,9 @@ def unheld(robot: RobotModel, vdot: Vector, tau: Vector | None = None) -> Step:
         tau: (na,) torques; none where None.
     """
     none = np.zeros(robot.nv - BASE)
-    return Step(vdot, none if tau is None else tau, np.zeros((2, BASE)), (False, False), FALLEN)
+    return TickAnswer(
+        vdot, none if tau is None else tau, np.zeros((2, BASE)), (False, False), FALLEN
+    )
 
 
 class WayBack:
@@ -123,7 +125,7 @@ class WayBack:
         )
         return after, np.asarray(pin.difference(self._robot.model, q, after)) / self._dt
 
-    def brake(self, q: Vector, v: Vector) -> Step:
+    def brake(self, q: Vector, v: Vector) -> TickAnswer:
         """Answer for a robot that was measured: motors brake, by the share of their torque that is the share of their speed limit.
 
         Args:

@@ -12,8 +12,8 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import steps_of_hold
-from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
+from humanoid_dynamics.filtering.conditioning.warm_up import rehearse
 from humanoid_dynamics.filtering.fallen import has_fallen, unheld
 from humanoid_dynamics.filtering.frame import FilterStatus, Frame
 from humanoid_dynamics.filtering.measured import read_number, read_state
@@ -23,9 +23,9 @@ from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.recovery import Recovery
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.start import Placer
+from humanoid_dynamics.filtering.status import tell_frame
 from humanoid_dynamics.filtering.target_stream import ROWS_AT_A_TIME, TargetStream
-from humanoid_dynamics.filtering.telling import tell_frame
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.doubt import doubtful_limits
@@ -279,7 +279,7 @@ class DynamicsFilter:
     def _go_on(self, target: Target, measured: bool) -> Frame:
         dt = self.settings.dt
         q, v = self.q, self.v
-        step: Step = self._tick.step(target, q, v, dt, measured=measured)
+        step: TickAnswer = self._tick.step(target, q, v, dt, measured=measured)
         v = v if step.v is None else step.v
         after = v + dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, dt * after)
@@ -299,7 +299,9 @@ class DynamicsFilter:
         self.q, self.v = self._recovery.begin(q), np.zeros(self.robot.nv)
         self._stream.lie_down()
 
-    def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
+    def _is_possible(
+        self, q: Vector, v: Vector, step: TickAnswer, certificate: FrameCertificate
+    ) -> bool:
         """Whether what comes next is a number, and inside the limits of joints and motors, soles on the ground, where these are kept."""
         square = sum(
             float(part.dot(part)) for part in (q, v, step.vdot, step.tau, step.wrenches.ravel())
@@ -335,7 +337,7 @@ class DynamicsFilter:
         self,
         target: Target,
         v: Vector,
-        step: Step,
+        step: TickAnswer,
         q: Vector | None = None,
         certificate: FrameCertificate | None = None,
     ) -> Frame:

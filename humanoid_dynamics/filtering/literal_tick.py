@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel
@@ -43,7 +43,7 @@ class LiteralTick:
 
     def step(
         self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
-    ) -> Step:
+    ) -> TickAnswer:
         """Answer one tick; nothing raises.
 
         Args:
@@ -66,4 +66,6 @@ class LiteralTick:
         tau = np.zeros(self._robot.nv - BASE)
         tau[self._driven] = frame.tau
         stands = (bool(len(frame.held[0])), bool(len(frame.held[1])))
-        return Step(np.array(frame.a), tau, np.array(frame.wrenches), stands, 0, np.array(frame.v))
+        return TickAnswer(
+            np.array(frame.a), tau, np.array(frame.wrenches), stands, 0, np.array(frame.v)
+        )

@@ -22,7 +22,7 @@ from humanoid_dynamics.filtering.plan.settings import PlanSettings
 from humanoid_dynamics.filtering.plan.state import WalkState
 from humanoid_dynamics.filtering.plan.swing import SwingPlan
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.model.robot import RobotModel
@@ -34,7 +34,7 @@ class PipelineAnswer:
     """What one step of the pipeline answers: references, answer of the tick, its certificate, and the state after it."""
 
     target: Target
-    step: Step
+    step: TickAnswer
     certificate: FrameCertificate
     q: Vector
     v: Vector
@@ -96,7 +96,7 @@ class WalkPipeline:
         com = np.array([data.com[0], data.hg.linear / self.geometry.mass])
         return com, np.array(data.hg.angular)
 
-    def _certify(self, state: WalkState, target: Target, step: Step) -> PipelineAnswer:
+    def _certify(self, state: WalkState, target: Target, step: TickAnswer) -> PipelineAnswer:
         v = state.v if step.v is None else step.v
         after = v + self.dt * step.vdot
         q = np.asarray(pin.integrate(self.robot.model, state.q, self.dt * after))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.upright import Upward, upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, BodyPoint, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+Upward = tuple[float, float, float]  # direction upward, in axes of the base
 WIDEST_STANCE = (
     0.68  # of the leg: feet farther apart ask too much of ankles that roll by 15 degrees
 )
@@ -161,3 +161,24 @@ def _widths(A: Matrix, b: Vector, x: Vector) -> Vector:
 
 def _place(data: pin.Data, point: BodyPoint) -> Vector:
     return np.asarray(data.oMf[point.frame].act(point.p_F))
+
+
+def upward_of(q: Vector) -> Upward:
+    """Return the direction upward, in axes of the base; as long as the square of the quaternion is.
+
+    Args:
+        q: (nq,) configuration.
+    """
+    x, y, z, w = q[3:7].tolist()
+    return 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w + z * z - x * x - y * y
+
+
+def uprightness(q: Vector, rest: Upward) -> float:
+    """Return the cosine of how far the base leans, likewise.
+
+    Args:
+        q: (nq,) configuration.
+        rest: Direction upward in the resting posture.
+    """
+    up = upward_of(q)
+    return up[0] * rest[0] + up[1] * rest[1] + up[2] * rest[2]

@@ -38,7 +38,7 @@ def normal_of(slope: float, uphill: float = 0.0) -> Vector:
     )
 
 
-class Slope:
+class GroundSlope:
     """Ground of one inclination, through the origin.
 
     Attributes:

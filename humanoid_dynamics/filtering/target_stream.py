@@ -6,20 +6,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from humanoid_dynamics.filtering.conditioning.bridging import HOLE, SHORT, STEP, WAY, Bridge
+from humanoid_dynamics.filtering.conditioning.bridging import (
+    HOLE,
+    SHORT,
+    STEP,
+    WAY,
+    GapInterpolator,
+)
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH
-from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, Intake
+from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, InputStage
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.pace import Pace, hurry
+from humanoid_dynamics.filtering.conditioning.pace import RateAdapter, hurry
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, SampleStatus
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.frame import FilterStatus
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.start import FirstPlace, Placer
-from humanoid_dynamics.filtering.telling import tell_awaited
+from humanoid_dynamics.filtering.status import tell_awaited
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -81,8 +87,8 @@ class TargetStream:
         leash = (
             None if settings.flights else Leash(robot, proportions)
         )  # in a leap both soles move alike as well
-        self._intake = Intake(robot, keep_limits=keep_limits, bound=bound, leash=leash)
-        self._bridge = Bridge(robot, proportions)
+        self._intake = InputStage(robot, keep_limits=keep_limits, bound=bound, leash=leash)
+        self._bridge = GapInterpolator(robot, proportions)
         self._doubts = (
             settings.lookahead >= FAR_ENOUGH
         )  # whether samples can be waited for that agree
@@ -90,9 +96,9 @@ class TargetStream:
             -math.inf,
             0.0,
         )  # when the last sample was, and the time between samples
-        self._track = Track(robot, proportions, settings)
+        self._track = ReferenceTrack(robot, proportions, settings)
         self._planner = Planner(proportions, settings, self._track)
-        self._pace = Pace(settings, self._patience)
+        self._pace = RateAdapter(settings, self._patience)
         self._targets: list[Target] = []
         self.place = FirstPlace(placer)
         self.started, self.ended, self.stood = False, False, 0.0
@@ -168,7 +174,7 @@ class TargetStream:
             q: (nq,) configuration.
 
         Returns:
-            What became of it, see ``Intake.take``.
+            What became of it, see ``InputStage.take``.
         """
         self._intake.sight.share = (
             self._pace.share if self.late is None else hurry(self.late + self.behind)

@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.live.command import GOOD, Command, LiveFilterStatus
+from humanoid_dynamics.filtering.live.command import GOOD, LiveCommand, LiveFilterStatus
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.live.poses import LivePoses
 from humanoid_dynamics.filtering.slope import normal_of
@@ -190,7 +190,7 @@ class DynamicsFilterNode(AdapterNode):
             live.hold()
         return ""
 
-    def _send(self, robot: RobotModel, command: Command) -> None:
+    def _send(self, robot: RobotModel, command: LiveCommand) -> None:
         frame, stamp = command.frame, to_stamp(command.stamp)
         self._sent += 1
         positions = np.array([joint_position(joint, frame.q) for joint in self._joints])

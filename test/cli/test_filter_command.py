@@ -13,7 +13,7 @@ from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.cli.filter_table import HEADS, compare, figures
 from humanoid_dynamics.filtering.batches.clips import find_clips
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.slope import Slope, normal_of
+from humanoid_dynamics.filtering.slope import GroundSlope, normal_of
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
@@ -129,7 +129,7 @@ def test_one_tick_of_look_ahead_is_the_shortest(tmp_path):
 def write_slope(path, slope):
     robot = hd.load_robot("human28")
     times = np.arange(0.0, 0.3, 1.0 / 30.0)
-    q = Slope(robot, normal_of(slope)).to_world(robot.posture)
+    q = GroundSlope(robot, normal_of(slope)).to_world(robot.posture)
     write_npz(build_recording(Clip(robot, times, np.tile(q, (len(times), 1)))), path)
     return robot, q
 

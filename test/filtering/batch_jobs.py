@@ -10,7 +10,7 @@ from threading import Event
 from time import monotonic
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.batches.task import StoredJob, Task
+from humanoid_dynamics.filtering.batches.task import ClipTask, StoredJob
 
 LONG = 600.0  # s, that a worker may need to begin where many others work
 
@@ -96,7 +96,7 @@ def write_clips(folder, number):
     for index in range(number):
         path = folder / f"clip{index}"
         path.write_text(f"motion {index} ")
-        tasks.append(Task(f"part{index % 7}/clip{index}", path, f"key {index}"))
+        tasks.append(ClipTask(f"part{index % 7}/clip{index}", path, f"key {index}"))
     return tasks
 
 

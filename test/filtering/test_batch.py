@@ -23,7 +23,7 @@ from humanoid_dynamics.filtering.batches.batch import run_batch
 from humanoid_dynamics.filtering.batches.clips import find_clips
 from humanoid_dynamics.filtering.batches.job import build_job, build_tasks
 from humanoid_dynamics.filtering.batches.store import HIDDEN, Store
-from humanoid_dynamics.filtering.batches.task import StoredJob, Task
+from humanoid_dynamics.filtering.batches.task import ClipTask, StoredJob
 from humanoid_dynamics.filtering.batches.workers import run_on_workers
 
 
@@ -181,7 +181,7 @@ def test_what_fails_leaves_nothing_and_old_results_stay(tmp_path):
     with store.part("walk") as part:
         part.write_bytes(b"motion")
         store.commit("walk", "a", part, {})
-    outcome = StoredJob(WritesHalf(), store)(Task("walk", tmp_path, "b"))
+    outcome = StoredJob(WritesHalf(), store)(ClipTask("walk", tmp_path, "b"))
     assert outcome.problem == "ZeroDivisionError: half way"
     assert store.find("walk", "a") == {}
     assert store.result("walk").read_bytes() == b"motion"

@@ -8,7 +8,7 @@ from recordings import find_recording, load_recorded
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.conditioning.centre import CAPTURED
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.fallen import FALLEN
 
 
@@ -46,7 +46,7 @@ def test_who_begins_in_motion_begins_over_the_soles_and_stays_up(name, begin, lo
         for foot in (0, 1)
         if first.stands[foot]
     ]
-    support = Support(np.vstack(corners), CAPTURED)
+    support = SupportArea(np.vstack(corners), CAPTURED)
     assert float(support.reach(first.target.com[None, :2] + p.lean)[0]) <= CAPTURED + 0.1
     assert len(frames) > 200
     assert all(frame.rung != FALLEN for frame in frames)

@@ -6,7 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.catching import BORNE, DURATION, LOST, Catcher
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.window import FootState
 from humanoid_dynamics.filtering.proportions import measure_proportions
@@ -36,7 +36,7 @@ def rows(left, right):
 
 
 def area():
-    return Support(np.array([[x, y] for x in (-0.05, 0.1) for y in (-0.13, 0.13)]), 0.7)
+    return SupportArea(np.array([[x, y] for x in (-0.05, 0.1) for y in (-0.13, 0.13)]), 0.7)
 
 
 def test_footprint_meets_the_pendulum_that_falls(proportions, catcher):

@@ -8,12 +8,12 @@ import pytest
 import humanoid_dynamics as hd
 from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.support import Support
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
 
@@ -39,8 +39,8 @@ def test_pivot_stays_inside_the_soles_that_stand(name):
     robot = hd.load_robot(name)
     p, settings = measure_proportions(robot), Settings()
     intake, track = (
-        Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p)),
-        Track(robot, p, settings),
+        InputStage(robot, bound=PostureBound(robot, p), leash=Leash(robot, p)),
+        ReferenceTrack(robot, p, settings),
     )
     for t, q in lean_to_and_fro(robot, 2.5):
         intake.take(t, q)
@@ -54,9 +54,9 @@ def test_pivot_stays_inside_the_soles_that_stand(name):
                 for foot in standing
             ]
             pivot = target.com - target.com_acceleration / p.pendulum**2
-            assert Support(np.vstack(corners)[:, :2], 1.0).reach(pivot[None, :2])[0] < 1.0 + 1e-3, (
-                target.time
-            )
+            assert (
+                SupportArea(np.vstack(corners)[:, :2], 1.0).reach(pivot[None, :2])[0] < 1.0 + 1e-3
+            ), target.time
 
 
 @pytest.mark.slow

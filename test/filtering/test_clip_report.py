@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.clip_report import PerturbedRun
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
-from humanoid_dynamics.filtering.slope import Slope, normal_of
+from humanoid_dynamics.filtering.slope import GroundSlope, normal_of
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
@@ -144,7 +144,7 @@ def test_slower_attempts_stretch_time(robot):
 
 
 def test_gesture_on_a_slope_is_preserved_in_axes_of_the_ground(robot):
-    slope = Slope(robot, normal_of(0.1))
+    slope = GroundSlope(robot, normal_of(0.1))
     clip = gesture(robot, 1.0)
     aslant = clip.change(q=np.array([slope.to_world(q) for q in clip.q]))
     report = filter_clip(robot, aslant, normal=normal_of(0.1)).report

@@ -17,19 +17,19 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     move_pivots,
     shift_path,
 )
+from humanoid_dynamics.filtering.conditioning.contacts import drop_kind
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, offset_of_prints
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind
 from humanoid_dynamics.filtering.conditioning.labelling import find_longest
 from humanoid_dynamics.filtering.conditioning.planner import count_until_lift
-from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.rows import ROOM, RingBuffer
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.swing import (
     Print,
     find_rates,
     swing_path,
     turn_rows,
 )
-from humanoid_dynamics.filtering.conditioning.track import Track, sample_cubic
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack, sample_cubic
 from humanoid_dynamics.filtering.conditioning.window import find_speeds
 from humanoid_dynamics.filtering.conditioning.windows import (
     bell_kernel,
@@ -68,7 +68,7 @@ def test_support_is_the_hull_of_its_corners(grain):
         hull = hull_of(np.round(corners / 1e-6) * 1e-6)
         if len(hull) < 3:
             continue
-        support, (A, b) = Support(corners, 0.4), half_planes(hull)
+        support, (A, b) = SupportArea(corners, 0.4), half_planes(hull)
         np.testing.assert_allclose(support.centre, hull.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(support.A, A, atol=1e-9)
         np.testing.assert_allclose(
@@ -133,7 +133,7 @@ def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
 
 @pytest.mark.parametrize("needed", [600, ROOM])
 def test_rows_keep_their_index_and_those_that_are_needed_stay(needed):
-    one, other = Rows(2), Rows(2)
+    one, other = RingBuffer(2), RingBuffer(2)
     numbers = np.arange(6.0 * ROOM).reshape(-1, 2)
     for row in numbers:
         one.append(row)
@@ -207,7 +207,7 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
     compile_kernel(follow_path)(com, spin, (calm, bell), numbers, found)
     for one, other in zip(path, found, strict=True):
         np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
-    supports = [Support(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
+    supports = [SupportArea(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
     spans, areas, pendulum = (
         np.array([0, 11, 25, 40], dtype=np.intp),
         pack_areas(supports),
@@ -228,7 +228,7 @@ def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
 
 def test_clamped_points_are_at_the_share_of_the_area():
     rng = np.random.default_rng(1)
-    support, points = Support(rng.normal(size=(8, 2)), 0.5), rng.normal(scale=2.0, size=(60, 2))
+    support, points = SupportArea(rng.normal(size=(8, 2)), 0.5), rng.normal(scale=2.0, size=(60, 2))
     reach, moves = np.empty(60), np.empty((60, 2))
     find_reach(points, support.centre, support.A, support.b, reach)
     np.testing.assert_allclose(support.reach(points), reach, atol=1e-12)
@@ -294,7 +294,7 @@ def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
 def test_legs_are_seen_where_pinocchio_has_them():
     robot, rng = hd.load_robot("human28"), np.random.default_rng(5)
     p, data = measure_proportions(robot), robot.data()
-    track, clock = Track(robot, p, Settings()), 0.0
+    track, clock = ReferenceTrack(robot, p, Settings()), 0.0
     q = np.array(robot.posture)
     for _ in range(80):
         q = pin.integrate(robot.model, q, 0.01 * rng.normal(size=robot.nv))

@@ -9,7 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.sole_edges import TOE, find_edges
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 from humanoid_dynamics.motion.body_points import find_soles
@@ -101,7 +101,7 @@ def test_whole_soles_are_parallel_to_the_ground_and_edges_need_not_be(standing, 
     assert whole.tilt == pytest.approx(angle, abs=1e-6)
     assert whole.contacts_hold == holds
     step = standing.step
-    on_edge = Step(
+    on_edge = TickAnswer(
         step.vdot,
         step.tau,
         step.wrenches * np.array([[1.0], [0.0]]),
@@ -116,7 +116,7 @@ def test_whole_soles_are_parallel_to_the_ground_and_edges_need_not_be(standing, 
 
 def test_load_on_a_sole_that_is_not_declared_fails(standing):
     step = standing.step
-    undeclared = Step(step.vdot, step.tau, step.wrenches, (True, False), 0)
+    undeclared = TickAnswer(step.vdot, step.tau, step.wrenches, (True, False), 0)
     certificate = standing.certify(standing.q, undeclared)
     assert certificate.undeclared > 0.3
     assert not certificate.holds

@@ -12,12 +12,12 @@ from humanoid_dynamics.filtering.conditioning.windows import (
     smooth_columns,
 )
 from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.ticks.cascade import build_cones, read_efforts
 from humanoid_dynamics.filtering.ticks.nearest_kernels import LOST
-from humanoid_dynamics.filtering.ticks.program import ExtraRows, ReducedProgram, Weights
-from humanoid_dynamics.filtering.ticks.programs import build_cones, read_efforts
+from humanoid_dynamics.filtering.ticks.program import ExtraRows, ReducedQp, Weights
 from humanoid_dynamics.filtering.ticks.stance_kernels import SETTLING_LOAD
 from humanoid_dynamics.filtering.ticks.target import stand_still
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.motion.body_points import find_soles
@@ -100,7 +100,7 @@ def test_program_answers_as_a_dense_one_over_all_unknowns(name, feet):
         rng.normal(size=(2, nv)), np.array([-5.0, 30.0]), lambda: 1,
     )  # fmt: skip
     counted = ExtraRows(extra.G, extra.g, extra.W, extra.rows[:1], extra.lower[:1], lambda: 1)
-    program = ReducedProgram(feet, *limits, Weights(), weight, extra=extra)
+    program = ReducedQp(feet, *limits, Weights(), weight, extra=extra)
     kernel, answered = program._kernel, 0
     for k in range(12):
         q = pin.integrate(robot.model, robot.posture, 0.02 * (k % 3) * rng.normal(size=nv))
@@ -200,7 +200,7 @@ def test_a_sole_that_settles_bears_less_than_counts_as_load(name):
 def test_terms_are_those_of_pinocchio(name):
     robot = hd.load_robot(name)
     proportions, rng = measure_proportions(robot), np.random.default_rng(5)
-    terms, model, data = BodyTerms(robot, proportions), robot.model, robot.data()
+    terms, model, data = DynamicsTerms(robot, proportions), robot.model, robot.data()
     for _ in range(4):
         q = pin.integrate(model, robot.posture, 0.4 * rng.normal(size=robot.nv))
         v = rng.normal(size=robot.nv)

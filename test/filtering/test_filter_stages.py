@@ -16,21 +16,20 @@ from humanoid_dynamics.filtering.conditioning.contacts import (
     drop_short,
     label_window,
 )
-from humanoid_dynamics.filtering.conditioning.footholds import soften_distance
+from humanoid_dynamics.filtering.conditioning.footholds import lengthen_swings, soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import FASTEST, NEARER, OUT_OF_REACH, HoldGate
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
+from humanoid_dynamics.filtering.conditioning.labelling import choose_scale
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rejoining import BACK
 from humanoid_dynamics.filtering.conditioning.rolling import find_behind
-from humanoid_dynamics.filtering.conditioning.strides import choose_scale
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
-from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointAccelerationBounds
 from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.polygon import margin_inside
@@ -100,7 +99,7 @@ def test_before_now_a_way_that_is_about_to_end_was_as_its_rates_say():
 
 def test_clamped_points_are_inside_and_inner_ones_stay():
     rng = np.random.default_rng(2)
-    support = Support(rng.normal(size=(12, 2)), 0.4)
+    support = SupportArea(rng.normal(size=(12, 2)), 0.4)
     points = rng.normal(scale=3.0, size=(200, 2))
     clamped = support.clamp(points, 0.4)
     assert np.max(support.reach(clamped)) <= 0.4 + 1e-12
@@ -124,7 +123,7 @@ def test_rectangle_lies_inside_the_sole(name):
 
 def test_joint_that_keeps_its_room_never_leaves_its_range():
     robot = hd.load_robot("human28")
-    room = JointRoom(robot)
+    room = JointAccelerationBounds(robot)
     index, low, high = room.ranges
     rng = np.random.default_rng(3)
     q, v = np.array(robot.posture), np.zeros(robot.nv)
@@ -147,7 +146,7 @@ def test_joint_with_one_limit_alone_is_limited(keeps):
     end = getattr(robot.limits, keeps)[place]
     q, v, row = np.array(robot.posture), np.zeros(robot.nv), human.joints[-1].v.start - 6
     q[place] = end
-    room = JointRoom(robot)
+    room = JointAccelerationBounds(robot)
     room.update(q, v, DT)
     assert place in room.ranges[0]
     assert np.isfinite(room.bounds).all()
@@ -204,7 +203,7 @@ def test_joint_that_had_to_brake_hard_goes_on_braking_and_stays_inside():
     robot = hd.load_robot("g1")
     joint = robot.joint("left_ankle_roll_joint")
     limit, at = robot.limits.lower[joint.q][0], joint.v.start - 6
-    room, q, v = JointRoom(robot), np.array(robot.posture), np.zeros(robot.nv)
+    room, q, v = JointAccelerationBounds(robot), np.array(robot.posture), np.zeros(robot.nv)
     q[joint.q], v[joint.v] = limit + 0.002, -0.16  # in comfort it would pass the limit by 0.5 mrad
     for _ in range(60):
         room.update(q, v, DT)
@@ -287,7 +286,7 @@ def test_strides_and_distances_are_only_made_smaller():
 
 def test_left_out_samples_are_told_and_change_nothing():
     robot = hd.load_robot("human28")
-    intake = Intake(robot)
+    intake = InputStage(robot)
     assert intake.take(0.0, robot.posture) == "OK"
     kept = np.array(intake.q)
     bad = np.array(robot.posture)
@@ -304,7 +303,7 @@ def test_left_out_samples_are_told_and_change_nothing():
 @pytest.mark.parametrize(("entry", "value"), [(9, 1e6), (9, -31.0), (0, 2e4), (2, -1e9)])
 def test_what_no_robot_reaches_is_left_out_in_its_own_words(entry, value):
     robot = hd.load_robot("human28")
-    intake, far = Intake(robot, keep_limits=False), np.array(robot.posture)
+    intake, far = InputStage(robot, keep_limits=False), np.array(robot.posture)
     intake.take(0.0, robot.posture)
     far[entry] = value
     assert intake.take(0.1, far) == "OUT_OF_RANGE"
@@ -313,7 +312,7 @@ def test_what_no_robot_reaches_is_left_out_in_its_own_words(entry, value):
 
 def test_another_place_is_a_new_origin():
     robot = hd.load_robot("human28")
-    intake = Intake(robot)
+    intake = InputStage(robot)
     intake.take(0.0, robot.posture)
     away = np.array(robot.posture)
     away[:2] += (5.0, -3.0)
@@ -326,7 +325,7 @@ def test_another_place_is_a_new_origin():
 
 def test_joint_that_jumps_runs_instead():
     robot = hd.load_robot("human28")
-    intake = Intake(robot)
+    intake = InputStage(robot)
     intake.take(0.0, robot.posture)
     jump = np.array(robot.posture)
     joint = next(j for j in robot.joints if "knee" in j.name)
@@ -340,7 +339,7 @@ def test_joint_that_jumps_runs_instead():
 
 def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
     robot = hd.load_robot("human28")
-    intake, rng, rate = Intake(robot), np.random.default_rng(0), 100.0
+    intake, rng, rate = InputStage(robot), np.random.default_rng(0), 100.0
     goal = np.array(robot.posture)
     goal[7:] += rng.uniform(-0.6, 0.6, len(goal) - 7)
     goal = np.clip(goal, robot.limits.lower, robot.limits.upper)
@@ -400,7 +399,7 @@ def test_limits_of_other_joints_are_doubted():
 
 def test_gate_opens_when_balanced_or_after_a_while():
     gate = HoldGate(3.8, DT, active=True)
-    sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
+    sole = SupportArea(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
     assert not gate.closed(sole, np.zeros(2), np.zeros(2), landed=True)
     com, rate, rows = np.array([0.0, 0.15]), np.zeros(2), 0
     while gate.closed(sole, com, rate, landed=True):
@@ -423,7 +422,7 @@ def test_gate_opens_when_balanced_or_after_a_while():
 def test_gate_stays_closed_while_the_sole_that_stays_is_in_the_air():
     gate, sole, waited = (
         HoldGate(3.8, DT, active=True),
-        Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
+        SupportArea(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
         0,
     )
     for _ in range(10):
@@ -440,7 +439,7 @@ def test_gate_stays_closed_while_the_sole_that_stays_is_in_the_air():
 def test_centre_of_mass_goes_to_a_sole_far_away_at_a_bounded_speed_and_slows_down(blind):
     gate, sole = (
         HoldGate(3.8, DT, active=True, blind=blind),
-        Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
+        SupportArea(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
     )
     far = sole.centre + np.array([0.3, 0.5])
     assert gate.closed(sole, far, np.zeros(2), landed=True)
@@ -461,7 +460,7 @@ def test_centre_of_mass_goes_to_a_sole_far_away_at_a_bounded_speed_and_slows_dow
 def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it():
     robot = hd.load_robot("human28")
     proportions, settings = measure_proportions(robot), Settings(lookahead=0.3)
-    track = Track(robot, proportions, settings)
+    track = ReferenceTrack(robot, proportions, settings)
     planner = Planner(proportions, settings, track)
     leaning = np.array(robot.posture)
     leaning[3:7] = np.sin(0.2), 0.0, 0.0, np.cos(0.2)
@@ -484,7 +483,7 @@ def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it
 def test_a_foot_that_does_not_come_down_comes_nearer_to_the_one_that_stands():
     """Not at first, while it may still be on its way; then evenly, and it does not go beyond."""
     gate = HoldGate(3.8, DT, active=True)
-    sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
+    sole = SupportArea(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
     late, stays, moved, rows = np.array([0.3, 0.4, 0.0]), np.zeros(3), [], 8
     for _ in range(20):
         gate.wait(sole, rows)

@@ -7,7 +7,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.ticks.footing import SLIPPED, Footing
+from humanoid_dynamics.filtering.ticks.footing import SLIPPED, ContactTracker
 from humanoid_dynamics.filtering.ticks.stance_kernels import (
     DEEPER,
     FIRST_LOAD,
@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.ticks.stance_kernels import (
     SLIDING_LOAD,
 )
 from humanoid_dynamics.filtering.ticks.target import stand_still
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 from humanoid_dynamics.motion.body_points import find_soles
 
@@ -30,7 +30,7 @@ class Steps:
     def __init__(self):
         robot = hd.load_robot("human28")
         proportions = measure_proportions(robot)
-        self.footing, self.terms = Footing(proportions), BodyTerms(robot, proportions)
+        self.footing, self.terms = ContactTracker(proportions), DynamicsTerms(robot, proportions)
         self.terms.update(robot.posture, np.zeros(robot.nv))
         self.robot, self.flat = robot, self.terms.place.copy()
         self.place([0.0, 0.05], 0.0)

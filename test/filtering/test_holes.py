@@ -11,10 +11,10 @@ from recordings import find_recording, load_recorded
 import humanoid_dynamics as hd
 from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter, Settings
-from humanoid_dynamics.filtering.conditioning.bridging import Bridge
-from humanoid_dynamics.filtering.conditioning.doubts import Doubts
-from humanoid_dynamics.filtering.conditioning.intake import Intake
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.bridging import GapInterpolator
+from humanoid_dynamics.filtering.conditioning.doubts import OutlierDetector
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.resampling import sample_configurations
 
@@ -153,7 +153,7 @@ def test_one_joint_that_is_off_for_a_while_fells_nobody(name, lasts):
 
 
 def track_of(samples):
-    track = Track(robot(), measure_proportions(robot()), Settings())
+    track = ReferenceTrack(robot(), measure_proportions(robot()), Settings())
     for time, q in samples:
         track.add(time, q)
     return track
@@ -187,7 +187,7 @@ def test_what_is_taken_back_ends_at_the_newest_row_where_it_ends_sooner():
 
 def test_of_both_feet_the_one_that_moved_less_stays():
     """A step of the left foot, and the whole posture carried off: the right sole is put back to where it was."""
-    bridge, step = Bridge(robot(), measure_proportions(robot())), np.array(robot().posture)
+    bridge, step = GapInterpolator(robot(), measure_proportions(robot())), np.array(robot().posture)
     hip, knee, ankle = (
         robot().joint(f"left_{name}_joint").q.start for name in ("hip_pitch", "knee", "ankle_pitch")
     )
@@ -199,7 +199,7 @@ def test_of_both_feet_the_one_that_moved_less_stays():
 
 
 def test_way_across_goes_on_as_it_did_or_begins_at_rest():
-    bridge, q = Bridge(robot(), measure_proportions(robot())), np.array(robot().posture)
+    bridge, q = GapInterpolator(robot(), measure_proportions(robot())), np.array(robot().posture)
     goal, before = q.copy(), q.copy()
     goal[10], before[10] = q[10] + 0.4, q[10] - 0.01
     on, rest = bridge.go_on(before, q, goal, (0.01, 0.4)), bridge.lead(q, goal, 0.4)
@@ -212,7 +212,7 @@ def test_way_across_goes_on_as_it_did_or_begins_at_rest():
 
 
 def test_posture_that_jumps_is_believed_once_it_could_have_been_come_to():
-    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    doubts, q = OutlierDetector(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     off = off_by_a_joint(q.copy())
     for k in range(5):
         q[10] += 0.001
@@ -228,7 +228,7 @@ def test_posture_that_jumps_is_believed_once_it_could_have_been_come_to():
 def test_stream_that_is_back_where_it_was_is_believed_as_soon_as_samples_agree():
     """Whatever was believed in between; where it stays elsewhere for longer, that is where it is."""
     for lasts, most in ((40, 3), (90, 31)):
-        doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+        doubts, q = OutlierDetector(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
         off, believed, doubted = off_by_a_joint(q.copy()), q.copy(), []
         for k in range(10 + lasts + 60):
             sample = off.copy() if 10 <= k < 10 + lasts else q.copy()
@@ -243,7 +243,7 @@ def test_stream_that_is_back_where_it_was_is_believed_as_soon_as_samples_agree()
 
 def test_glitches_one_after_the_other_make_nothing_credible():
     """However long ago the first one was: a posture that stays jumped is not believed before it could have been come to."""
-    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    doubts, q = OutlierDetector(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     off, believed, doubted = off_by_a_joint(q.copy()), q.copy(), []
     for k in range(400):
         sample = off.copy() if k >= 350 or k % 40 == 20 else q.copy()
@@ -256,7 +256,7 @@ def test_glitches_one_after_the_other_make_nothing_credible():
 
 
 def test_stream_that_stood_still_is_believed_as_soon_as_it_could_have_been_followed():
-    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    doubts, q = OutlierDetector(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     assert not any(doubts.look(0.02 * k, q, q) for k in range(50))
     doubted = [doubts.look(1.0 + 0.02 * k, off_by_a_joint(q.copy()), q) for k in range(5)]
     assert doubted == [True, True, False, False, False]
@@ -280,7 +280,7 @@ def test_single_sample_that_jumps_is_left_out():
 
 
 def test_arms_that_jump_are_no_doubt():
-    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    doubts, q = OutlierDetector(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     arms = q.copy()
     arms[[robot().joint(f"{side}_elbow_joint").q.start for side in ("left", "right")]] += 1.2
     arms[-1] += 1.2
@@ -294,7 +294,7 @@ def lean(angle):
 
 
 def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_turned_over_does():
-    intake = Intake(robot())
+    intake = InputStage(robot())
     said = [
         (intake.take(0.02 * k, lean(angle)), intake.sight.leans)
         for k, angle in enumerate([*np.arange(0.0, 1.5, 0.1), *np.arange(1.4, 0.0, -0.1)])
@@ -314,7 +314,7 @@ def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_tur
 )
 def test_single_joint_that_goes_far_at_once_jumped_though_it_may_be_as_fast(rate, way, doubtful):
     """At 30 Hz a joint that may run at 32 rad/s may go a radian from sample to sample; no motion does that from rest."""
-    doubts, q = Doubts(robot(), np.full(robot().nv, 32.0)), np.array(robot().posture)
+    doubts, q = OutlierDetector(robot(), np.full(robot().nv, 32.0)), np.array(robot().posture)
     far = q.copy()
     far[7] += way
     said = [doubts.look(k / rate, far if k >= 5 else q, q) for k in range(7)]

@@ -11,7 +11,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.leash import PACE, Leash, common_way
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.filtering.conditioning.posture_bound import HIGH, NEAR, PostureBound
-from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
+from humanoid_dynamics.filtering.conditioning.sight import FaultFinder
 from humanoid_dynamics.filtering.measured import NORMAL
 from humanoid_dynamics.filtering.proportions import measure_proportions
 

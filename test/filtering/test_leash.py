@@ -10,7 +10,7 @@ import pytest
 import humanoid_dynamics as hd
 from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
 from humanoid_dynamics.filtering.conditioning.leash import PACE, SLIPS, Leash
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.quintic import quintic
@@ -148,7 +148,7 @@ def test_steps_are_not_held_back(leash):
 
 def test_another_place_is_gone_on_from_where_the_reference_is_held():
     robot = robot_of("human28")
-    intake = Intake(robot, leash=Leash(robot, measure_proportions(robot)))
+    intake = InputStage(robot, leash=Leash(robot, measure_proportions(robot)))
     for k in range(51):
         status = intake.take(k * GAP, moved(robot, 4.0 * k * GAP))
     before = intake.q
@@ -162,7 +162,7 @@ def test_another_place_is_gone_on_from_where_the_reference_is_held():
 def test_heading_stays_where_it_is_held_when_the_reference_is_suddenly_turned_back():
     """Not only in the sample that jumps: the ones after it are at the same place."""
     robot = robot_of("human28")
-    intake = Intake(robot, leash=Leash(robot, measure_proportions(robot)))
+    intake = InputStage(robot, leash=Leash(robot, measure_proportions(robot)))
     for k in range(76):
         intake.take(k * GAP, moved(robot, 6.0 * k * GAP))
     before = heading(robot, intake.q)

@@ -6,7 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
-from humanoid_dynamics.filtering.conditioning.pace import MOST, Pace
+from humanoid_dynamics.filtering.conditioning.pace import MOST, RateAdapter
 from humanoid_dynamics.filtering.conditioning.sample_clock import SampleClock
 from humanoid_dynamics.filtering.settings import Settings
 
@@ -23,7 +23,7 @@ def robot():
 
 def excesses(stamp_at, seconds, backlog=0.0):
     """Return how much more than needed is known at every tick of a stream that begins with a backlog [s], and all shares."""
-    pace, clock, sent, shares, found = Pace(Settings(), SPARE), SampleClock(), 0, [], []
+    pace, clock, sent, shares, found = RateAdapter(Settings(), SPARE), SampleClock(), 0, [], []
     clock.read(0.0)
     for tick in range(round(seconds / DT)):
         while sent / RATE <= tick * DT:

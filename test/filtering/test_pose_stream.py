@@ -7,9 +7,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.follower import GoalPace, PoseFollowers
 from humanoid_dynamics.filtering.poses.gate import PoseGate, PoseStreamStatus, StampClock
-from humanoid_dynamics.filtering.poses.stream import COASTING, FASTEST, PoseStream
+from humanoid_dynamics.filtering.poses.stream import COASTING, FASTEST, GoalStream
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 RATES = (5.0, 30.0, 90.0, 500.0)
@@ -20,7 +20,7 @@ def pose(*place: float) -> np.ndarray:
 
 
 def feed(
-    stream: PoseStream, start: float, end: float, rate: float, path, offset: float = 1e9
+    stream: GoalStream, start: float, end: float, rate: float, path, offset: float = 1e9
 ) -> str:
     said = "nothing came"
     for t in np.arange(start, end, 1.0 / rate):
@@ -30,7 +30,7 @@ def feed(
 
 @pytest.mark.parametrize("rate", RATES)
 def test_a_goal_of_constant_velocity_is_known_with_its_velocity_at_any_rate(rate: float) -> None:
-    stream = PoseStream()
+    stream = GoalStream()
     feed(stream, 0.0, 3.0, rate, lambda t: pose(0.4 * t, 0.0, -0.2 * t))
     last = np.arange(0.0, 3.0, 1.0 / rate)[-1]
     goal = stream.goal(last)
@@ -41,7 +41,7 @@ def test_a_goal_of_constant_velocity_is_known_with_its_velocity_at_any_rate(rate
 
 def test_noise_does_not_become_velocity() -> None:
     rng = np.random.default_rng(3)
-    stream, worst = PoseStream(), 0.0
+    stream, worst = GoalStream(), 0.0
     for t in np.arange(0.0, 3.0, 0.002):
         stream.observe(t + 1.0, pose(*(0.005 * rng.standard_normal(3))), t)
         worst = max(worst, float(np.linalg.norm(stream.goal(t).rate[:3]))) if t > 0.5 else worst
@@ -50,7 +50,7 @@ def test_noise_does_not_become_velocity() -> None:
 
 @pytest.mark.parametrize("rate", RATES)
 def test_a_silent_stream_coasts_to_a_stop(rate: float) -> None:
-    stream = PoseStream()
+    stream = GoalStream()
     feed(stream, 0.0, 2.0, rate, lambda t: pose(0.5 * t, 0.0, 0.0))
     end = np.arange(0.0, 2.0, 1.0 / rate)[-1]
     later = stream.goal(end + 5.0)
@@ -72,7 +72,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", sorted(BAD))
 def test_a_bad_pose_is_refused_and_said(kind: str) -> None:
-    stream = PoseStream()
+    stream = GoalStream()
     rng = np.random.default_rng(1)
     feed(stream, 0.0, 1.2, 50.0, lambda t: pose(*(1e-4 * rng.standard_normal(3))))
     before = stream.goal(1.2).p
@@ -86,7 +86,7 @@ def test_a_bad_pose_is_refused_and_said(kind: str) -> None:
 
 @pytest.mark.parametrize("rate", RATES)
 def test_poses_that_agree_after_a_jump_are_believed_soon_but_not_at_once(rate: float) -> None:
-    stream = PoseStream()
+    stream = GoalStream()
     rng = np.random.default_rng(1)
     feed(stream, 0.0, 1.0, rate, lambda t: pose(*(1e-4 * rng.standard_normal(3))))
     said = [
@@ -100,7 +100,7 @@ def test_poses_that_agree_after_a_jump_are_believed_soon_but_not_at_once(rate: f
 
 
 def test_pair_that_is_swapped_is_refused_as_long_as_it_is() -> None:
-    left, right = PoseStream(), PoseStream()
+    left, right = GoalStream(), GoalStream()
     places = (pose(0.0, 0.3, 0.0), pose(0.0, -0.3, 0.0))
     for t in np.arange(0.0, 3.0, 0.02):
         here, there = places[:: -1 if 1.0 <= t < 2.0 else 1]
@@ -115,7 +115,7 @@ def test_pair_that_is_swapped_is_refused_as_long_as_it_is() -> None:
 
 
 def test_a_frozen_pose_is_said_and_a_steady_hand_is_not() -> None:
-    frozen, steady = PoseStream(), PoseStream()
+    frozen, steady = GoalStream(), GoalStream()
     feed(frozen, 0.0, 1.0, 50.0, lambda t: pose(0.1, 0.0, 0.0))
     feed(steady, 0.0, 1.0, 50.0, lambda t: pose(0.1 + 1e-9 * t, 0.0, 0.0))
     assert (frozen.status(1.0), steady.status(1.0)) == ("FROZEN", "TRACKING")
@@ -137,7 +137,7 @@ def test_the_clock_of_the_sender_may_be_any_and_may_start_anew() -> None:
 @pytest.mark.parametrize("kind", ["gate", "stream"])
 def test_garbage_never_raises_and_never_spoils_the_goal(kind: str) -> None:
     rng = np.random.default_rng(11)
-    stream, gate = PoseStream(), PoseGate()
+    stream, gate = GoalStream(), PoseGate()
     now = 0.0
     for _ in range(3000):
         now += float(rng.exponential(0.01))
@@ -158,7 +158,7 @@ def test_garbage_never_raises_and_never_spoils_the_goal(kind: str) -> None:
 
 def test_a_follower_keeps_its_bounds_whatever_its_goal_does_and_gets_there() -> None:
     rng = np.random.default_rng(7)
-    pace = Pace()
+    pace = GoalPace()
     followers = PoseFollowers([pace, pace])
     p, R = np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1))
     before = followers.rate.copy()
@@ -185,7 +185,7 @@ def test_a_follower_keeps_its_bounds_whatever_its_goal_does_and_gets_there() -> 
 
 
 def test_a_follower_has_no_lag_behind_a_goal_of_constant_velocity() -> None:
-    followers = PoseFollowers([Pace()])
+    followers = PoseFollowers([GoalPace()])
     rate = np.array([[0.5, -0.3, 0.1, 0.0, 0.0, 0.4]])
     for tick in range(1000):
         t = 0.002 * tick

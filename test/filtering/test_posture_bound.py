@@ -12,7 +12,7 @@ import humanoid_dynamics as hd
 from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.posture_bound import (
     FARTHEST,
@@ -154,7 +154,9 @@ def test_leans_to_and_fro_do_not_add_up(name, way):
     """The stream turns round and is slow there, or passes where it is held: it must not be followed away from there."""
     robot = robot_of(name)
     proportions = measure_proportions(robot)
-    intake = Intake(robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions))
+    intake = InputStage(
+        robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions)
+    )
     leans = []
     for t, q in swing(robot, way, 35.0, 1.5):
         intake.take(t, q)
@@ -194,7 +196,10 @@ def test_recorded_motion_is_left_alone(name):
     robot = robot_of("g1")
     clip = load_recorded(find_recording(name), robot)
     p = measure_proportions(robot)
-    free, bound = Intake(robot), Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p))
+    free, bound = (
+        InputStage(robot),
+        InputStage(robot, bound=PostureBound(robot, p), leash=Leash(robot, p)),
+    )
     for time, q in samples_with_holds(clip):
         assert bound.take(time, q) == free.take(time, q)
         np.testing.assert_array_equal(bound.q, free.q)

@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.motion.body_points import find_soles
@@ -173,7 +173,7 @@ def test_pressure_off_the_edge_is_seen(rolled):
     for away, wrong in (((-0.01, 0.0, 0.0), "off"), ((0.0, 1.2 * half, 0.0), "beyond the end")):
         wrenches = step.wrenches.copy()
         wrenches[1, 3:] = np.cross(point + np.array(away), f)
-        planted = Step(step.vdot, step.tau, wrenches, step.stands, 0, edges=step.edges)
+        planted = TickAnswer(step.vdot, step.tau, wrenches, step.stands, 0, edges=step.edges)
         assert rolling.judge.judge(q, v, (q, v), planted).cop < -1e-3, wrong
 
 

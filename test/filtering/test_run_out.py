@@ -7,9 +7,9 @@ from recordings import find_recording
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
+from humanoid_dynamics.filtering.clip_feed import LAST, run_out
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.run_out import LAST, run_out
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.load import load_clip
 

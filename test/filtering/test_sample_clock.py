@@ -8,7 +8,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
 from humanoid_dynamics.filtering.conditioning.sample_clock import (
     ACCEPTED,
     AHEAD,
@@ -91,7 +91,7 @@ def test_silence_inside_the_bound_is_no_change_of_the_clock():
     [([1.0, 0.0, 0.0, 0.0], "LEANING"), (np.nan, "NOT_FINITE"), (1e12, "OUT_OF_RANGE")],
 )
 def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
-    intake, bad = Intake(robot), np.array(robot.posture)
+    intake, bad = InputStage(robot), np.array(robot.posture)
     bad[3:7] = value
     assert intake.take(0.0, robot.posture) == "OK"
     assert {intake.take(k, bad) for k in range(1, 100)} == {said}

@@ -11,7 +11,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.live.motion import LiveMotion
-from humanoid_dynamics.filtering.slope import Slope, normal_of
+from humanoid_dynamics.filtering.slope import GroundSlope, normal_of
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
@@ -58,7 +58,7 @@ def test_walk_on_a_slope_passes_through(angle):
 def test_stream_on_a_slope_stands_on_it():
     """Pieces of a reference in, frames in axes of the world out: soles on the slope, and the same as off line."""
     robot, normal = hd.load_robot("human28"), normal_of(STEEP)
-    q = Slope(robot, normal).to_world(robot.posture)
+    q = GroundSlope(robot, normal).to_world(robot.posture)
     live = LiveMotion(robot, delay=1.0, normal=normal)
     base = np.concatenate((q[:7], np.zeros(6)))
     names = [joint.name for joint in robot.joints[1:]]
@@ -80,7 +80,7 @@ def test_normal_of_a_slope(slope, uphill):
 
 def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
     robot, rng = hd.load_robot("human28"), np.random.default_rng(0)
-    slope = Slope(robot, (0.1, -0.2, 1.0))
+    slope = GroundSlope(robot, (0.1, -0.2, 1.0))
     q, v, a = (
         pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)),
         rng.normal(size=robot.nv),
@@ -101,4 +101,4 @@ def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
 )
 def test_what_is_no_ground_is_refused(normal):
     with pytest.raises(ShapeError, match="normal of the ground"):
-        Slope(hd.load_robot("human28"), normal)
+        GroundSlope(hd.load_robot("human28"), normal)

@@ -23,7 +23,7 @@ from humanoid_dynamics.filtering.poses.clearance import KEPT
 from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_frame import place_point
 from humanoid_dynamics.filtering.poses.teleoperation import TICK, Teleoperation
-from humanoid_dynamics.filtering.upright import upward_of
+from humanoid_dynamics.filtering.proportions import upward_of
 
 DATA = Path(__file__).parents[2] / "../shared/data/teleop_hand"
 RATE = 200.0

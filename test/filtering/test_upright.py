@@ -9,7 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import Teleoperation, filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
+from humanoid_dynamics.filtering.conditioning.sight import FaultFinder
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.gait import plan_walk

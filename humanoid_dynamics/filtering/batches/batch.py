@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.cluster import run_on_cluster
 from humanoid_dynamics.filtering.batches.job import FilterJob, build_tasks
 from humanoid_dynamics.filtering.batches.store import Store
-from humanoid_dynamics.filtering.batches.task import Job, Outcome, StoredJob, Task
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, ClipTask, Job, StoredJob
 from humanoid_dynamics.filtering.batches.workers import run_on_workers
 
 Watch = Callable[[int, int], None]
@@ -31,7 +31,7 @@ def filter_clips(
     out: Path | None = None,
     overwrite: bool = False,
     watch: Watch | None = None,
-) -> tuple[Outcome, ...]:
+) -> tuple[ClipOutcome, ...]:
     """Filter many clips.
 
     Args:
@@ -60,14 +60,14 @@ def filter_clips(
 
 def run_batch(
     job: Job,
-    tasks: Sequence[Task],
+    tasks: Sequence[ClipTask],
     *,
     jobs: int = 1,
     cluster: str = "",
     store: Store | None = None,
     overwrite: bool = False,
     watch: Watch | None = None,
-) -> tuple[Outcome, ...]:
+) -> tuple[ClipOutcome, ...]:
     """Do a job to many clips; one that fails, or ends the process it runs in, stops no other.
 
     A clip that ended three processes is a failure.  What was done is done, however this ends: called once more it goes on from there, and
@@ -135,13 +135,13 @@ class _Beat:
             self._watch(self.ended, self._total)
 
 
-def _recall(tasks: Sequence[Task], store: Store | None) -> dict[str, Outcome]:
+def _recall(tasks: Sequence[ClipTask], store: Store | None) -> dict[str, ClipOutcome]:
     """Return what is done already."""
     if store is None:
         return {}
     found = {task.name: (task, store.find(task.name, task.key)) for task in tasks}
     return {
-        name: Outcome(task, facts, before=True)
+        name: ClipOutcome(task, facts, before=True)
         for name, (task, facts) in found.items()
         if facts is not None
     }

@@ -10,18 +10,18 @@ from typing import Any
 from uuid import uuid4
 
 from humanoid_dynamics.errors import BatchError, MissingExtraError
-from humanoid_dynamics.filtering.batches.task import Outcome, Task
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, ClipTask
 
 PATIENCE = 10  # s to find the scheduler
 SCHEMES = frozenset({"", "tcp", "tls", "ws", "wss", "ucx"})
 
 
 def run_on_cluster(
-    job: Callable[[Task], Outcome],
-    tasks: Sequence[Task],
+    job: Callable[[ClipTask], ClipOutcome],
+    tasks: Sequence[ClipTask],
     address: str,
     beat: Callable[[], None] | None = None,
-) -> Generator[Outcome, None, None]:
+) -> Generator[ClipOutcome, None, None]:
     """Do tasks on a cluster; where a worker ends half way its tasks are done by another.
 
     Args:
@@ -56,7 +56,7 @@ def run_on_cluster(
             client.cancel(futures)
 
 
-def _take(future: Any, task: Task) -> Outcome:
+def _take(future: Any, task: ClipTask) -> ClipOutcome:
     """Return the outcome of a task that ended; what the cluster itself could not do is a failure.
 
     An outcome that was held by a worker which was killed is asked for again: this waits for the answer.
@@ -64,11 +64,11 @@ def _take(future: Any, task: Task) -> Outcome:
     try:
         cause = future.exception()
         if cause is None:
-            outcome: Outcome = future.result()
+            outcome: ClipOutcome = future.result()
             return outcome
     except CancelledError:
         cause = "it was cancelled"
-    return Outcome(task, problem=f"the cluster gave it up: {cause}")
+    return ClipOutcome(task, problem=f"the cluster gave it up: {cause}")
 
 
 def _check_address(address: str) -> None:

@@ -17,13 +17,13 @@ from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.key import fingerprint, fingerprint_file, fingerprint_robot
 from humanoid_dynamics.filtering.batches.parts import WHOLE, Part, list_parts
 from humanoid_dynamics.filtering.batches.store import RESULT
-from humanoid_dynamics.filtering.batches.task import Facts, Task
+from humanoid_dynamics.filtering.batches.task import ClipTask, Facts
 from humanoid_dynamics.filtering.clip_facts import clip_facts
 from humanoid_dynamics.filtering.clip_filter import LADDER, FilteredClip, filter_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.filtering.slope import GroundSlope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
@@ -152,7 +152,7 @@ class FilterJob:
             motion: The clip before the filter.
             found: The clip after the filter.
         """
-        slope = Slope(motion.robot, self.normal) if self.normal else None
+        slope = GroundSlope(motion.robot, self.normal) if self.normal else None
         return clip_facts(str(clip), motion, found, slope)
 
     @property
@@ -219,7 +219,7 @@ def build_job(  # noqa: PLR0913
     settings = settings or Settings()
     place = os.path.abspath(robot) if Path(robot).is_file() else robot
     loaded = load_robot(place)
-    ground = None if normal is None else Slope(loaded, normal)
+    ground = None if normal is None else GroundSlope(loaded, normal)
     DynamicsFilter(
         ground.robot if ground else loaded, mode, settings=settings
     )  # refuses what it cannot filter
@@ -239,7 +239,7 @@ def build_job(  # noqa: PLR0913
     )
 
 
-def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:
+def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[ClipTask, ...]:
     """Give each clip the fingerprint of itself and of what is done to it.
 
     Args:
@@ -249,7 +249,7 @@ def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:
     Returns:
         The tasks, in the same order; a clip that cannot be read has no fingerprint, and its job states the reason.
     """
-    return tuple(Task(clip.name, clip.path, _key(clip, key), clip.part) for clip in clips)
+    return tuple(ClipTask(clip.name, clip.path, _key(clip, key), clip.part) for clip in clips)
 
 
 def _key(clip: BatchClip, key: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from humanoid_dynamics.filtering.batches.task import Facts, Outcome
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, Facts
 from humanoid_dynamics.filtering.preservation import PreservationMeasures
 
 FIGURES = (
@@ -51,7 +51,7 @@ COLUMNS = (
 STATES = ("preserved", "finished", "not_followed", "fell", "failed")
 
 
-def name_state(outcome: Outcome) -> str:
+def name_state(outcome: ClipOutcome) -> str:
     """Return what became of a clip in one word.
 
     Args:
@@ -71,7 +71,7 @@ def name_state(outcome: Outcome) -> str:
     return "preserved" if after["preserved"] else "finished"
 
 
-def tell_outcome(outcome: Outcome) -> Facts:
+def tell_outcome(outcome: ClipOutcome) -> Facts:
     """Tell what became of a clip in plain data, ready for JSON.
 
     Args:
@@ -89,7 +89,7 @@ def tell_outcome(outcome: Outcome) -> Facts:
     return {**outcome.facts, **told, "done_before": outcome.before, "workers": outcome.tries}
 
 
-def build_row(outcome: Outcome) -> dict[str, Any]:
+def build_row(outcome: ClipOutcome) -> dict[str, Any]:
     """Return the row of a clip.
 
     Args:
@@ -117,7 +117,7 @@ def build_row(outcome: Outcome) -> dict[str, Any]:
     return {column: "" if value is None else value for column, value in row.items()}
 
 
-def write_table(outcomes: Sequence[Outcome], path: Path) -> None:
+def write_table(outcomes: Sequence[ClipOutcome], path: Path) -> None:
     """Write the table of a batch as CSV, in full precision.
 
     Args:

@@ -18,7 +18,7 @@ Job = Callable[[Path, "Path | None"], Facts]
 
 
 @dataclass(frozen=True)
-class Task:
+class ClipTask:
     """One clip to do.
 
     Attributes:
@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClipOutcome:
     """What became of a clip.
 
     Attributes:
@@ -46,7 +46,7 @@ class Outcome:
         tries: How many workers it took; more than one where some ended half way.
     """
 
-    task: Task
+    task: ClipTask
     facts: Facts = field(default_factory=dict)
     problem: str = ""
     before: bool = False
@@ -65,7 +65,7 @@ class StoredJob:
     job: Job
     store: Store | None
 
-    def __call__(self, task: Task) -> Outcome:
+    def __call__(self, task: ClipTask) -> ClipOutcome:
         """Do one clip; nothing raises.
 
         Args:
@@ -78,26 +78,26 @@ class StoredJob:
             return self._do(task)
         except Exception as cause:  # noqa: BLE001 - whatever is wrong with one clip, the others go on, and the reason is told
             told = str(cause) or "no reason given"
-            return Outcome(
+            return ClipOutcome(
                 task,
                 problem=told
                 if isinstance(cause, HumanoidDynamicsError)
                 else f"{type(cause).__name__}: {told}",
             )
 
-    def _do(self, task: Task) -> Outcome:
+    def _do(self, task: ClipTask) -> ClipOutcome:
         if self.store is None:
-            return Outcome(task, self._select(task)(task.clip, None))
+            return ClipOutcome(task, self._select(task)(task.clip, None))
         done = self.store.find(task.name, task.key)
         if done is not None:
-            return Outcome(task, done)
+            return ClipOutcome(task, done)
         with self.store.part(task.name) as part:
             tries = self.store.count_parts(task.name)
             facts = self._select(task)(task.clip, part)
             self.store.commit(task.name, task.key, part, facts)
-        return Outcome(task, facts, tries=tries)
+        return ClipOutcome(task, facts, tries=tries)
 
-    def _select(self, task: Task) -> Job:
+    def _select(self, task: ClipTask) -> Job:
         if task.part == WHOLE:
             return self.job
         selected: Job = getattr(self.job, "select")(task.part)  # noqa: B009 - of jobs that have parts

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from humanoid_dynamics.errors import BatchError
-from humanoid_dynamics.filtering.batches.task import Outcome, Task
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, ClipTask
 from humanoid_dynamics.program import BLAS_VARIABLES
 
 TRIES = 3  # workers that may end over one task
@@ -27,12 +27,12 @@ BEAT = 0.2  # s
 LAST = 5.0  # s a worker has to end by itself
 READY = "ready"
 
-StoredCall = Callable[[Task], Outcome]
+StoredCall = Callable[[ClipTask], ClipOutcome]
 
 
 def run_on_workers(
-    job: StoredCall, tasks: Sequence[Task], jobs: int, beat: Callable[[], None] | None = None
-) -> Generator[Outcome, None, None]:
+    job: StoredCall, tasks: Sequence[ClipTask], jobs: int, beat: Callable[[], None] | None = None
+) -> Generator[ClipOutcome, None, None]:
     """Do tasks on processes; where one ends half way its task is done by another.
 
     Args:
@@ -61,13 +61,13 @@ class _Worker:
     def __init__(self, job: StoredCall) -> None:
         context = get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.task: Task | None = None
+        self.task: ClipTask | None = None
         self.ready = False
         self.process: BaseProcess = context.Process(target=_serve, args=(far, job), daemon=True)
         with far, _quiet_start():
             self.process.start()
 
-    def give(self, task: Task) -> bool:
+    def give(self, task: ClipTask) -> bool:
         """Hand over a task; return whether that worked."""
         try:
             self.pipe.send(task)
@@ -76,10 +76,10 @@ class _Worker:
         self.task = task
         return True
 
-    def take(self) -> Outcome | str | None:
+    def take(self) -> ClipOutcome | str | None:
         """Return what the worker says, None where it has ended."""
         try:
-            said: Outcome | str = self.pipe.recv()
+            said: ClipOutcome | str = self.pipe.recv()
         except (EOFError, OSError):
             return None
         return said
@@ -98,7 +98,7 @@ class _Worker:
 class _Crew:
     """The workers, the tasks that wait, and how often each was begun."""
 
-    def __init__(self, job: StoredCall, tasks: Sequence[Task]) -> None:
+    def __init__(self, job: StoredCall, tasks: Sequence[ClipTask]) -> None:
         self.left = len(tasks)
         self._job = job
         self._waiting = deque((task, 1) for task in tasks)
@@ -117,21 +117,21 @@ class _Crew:
                 if not worker.give(task):
                     self._waiting.appendleft((task, tries))
 
-    def collect(self) -> Iterator[Outcome]:
+    def collect(self) -> Iterator[ClipOutcome]:
         """Yield what has ended."""
         heard = set(wait([worker.pipe for worker in self._workers], BEAT))
         for worker in [worker for worker in self._workers if worker.pipe in heard]:
             said = worker.take()
             if said is None:
                 yield from self._replace(worker)
-            elif isinstance(said, Outcome):
+            elif isinstance(said, ClipOutcome):
                 worker.task = None
                 self.left -= 1
                 yield replace(said, tries=self._tries[said.task.name])
             else:
                 worker.ready, self._false_starts = True, 0
 
-    def _replace(self, worker: _Worker) -> Iterator[Outcome]:
+    def _replace(self, worker: _Worker) -> Iterator[ClipOutcome]:
         """Take leave of a worker that has ended; its task waits again, unless it ended too many."""
         self._workers.remove(worker)
         how, task = worker.bury(), worker.task
@@ -148,7 +148,7 @@ class _Crew:
             self._waiting.appendleft((task, tries + 1))
             return
         self.left -= 1
-        yield Outcome(task, problem=f"ended {tries} workers, the last with {how}", tries=tries)
+        yield ClipOutcome(task, problem=f"ended {tries} workers, the last with {how}", tries=tries)
 
     def stop(self) -> None:
         """End all workers: free ones by themselves, busy ones now; what those were writing is not there."""

@@ -20,7 +20,7 @@ WAY = 0.5  # s of the way to a posture that has jumped
 STEP = 0.02  # s between postures on the way
 
 
-class Bridge:
+class GapInterpolator:
     """Leads from one posture to another, and says where on the ground the other one is to be."""
 
     def __init__(self, robot: RobotModel, proportions: Proportions) -> None:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.window import FootState
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.motion.clip import Labels
@@ -133,7 +133,7 @@ class Catcher:
                 labels[first : first + round(STAYING / self._dt), foot] = True
 
     def lift(
-        self, feet: list[FootState], soles: Support, state: tuple[Vector, Vector], now: int
+        self, feet: list[FootState], soles: SupportArea, state: tuple[Vector, Vector], now: int
     ) -> bool:
         """Let a foot make a step where both soles cannot hold the robot; return whether one does.
 

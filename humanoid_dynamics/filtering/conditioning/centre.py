@@ -12,9 +12,9 @@ from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
 from humanoid_dynamics.filtering.conditioning.centre_kernels import Areas, follow_path, move_pivots
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.gate import BLIND
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.swing import Print
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.conditioning.window import Window, edges_of
 from humanoid_dynamics.filtering.conditioning.windows import (
     bell_kernel,
@@ -49,7 +49,7 @@ class CentrePlanner:
         rebase: (2,) where the centre of mass is at the next plan, where it did not go on as planned [m]; None otherwise.
     """
 
-    def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
+    def __init__(self, proportions: Proportions, settings: Settings, track: ReferenceTrack) -> None:
         """Prepare.
 
         Args:
@@ -70,8 +70,8 @@ class CentrePlanner:
         self._trusted = 1.0
         self._captures, self._behind = settings.gate and settings.lookahead < BLIND, np.zeros(2)
         self.rebase: Vector | None = None
-        self._known: dict[tuple[object, ...], Support] = {}
-        self._areas, self._packed = list[Support](), pack_areas(())
+        self._known: dict[tuple[object, ...], SupportArea] = {}
+        self._areas, self._packed = list[SupportArea](), pack_areas(())
         self._pendulum = np.array([p.pendulum, *p.lean])
         self._follow, self._pivots = compile_kernel(follow_path), compile_kernel(move_pivots)
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
@@ -125,7 +125,7 @@ class CentrePlanner:
         )
         return moves
 
-    def _begin(self, moves: Matrix, com: Vector, support: Support) -> None:
+    def _begin(self, moves: Matrix, com: Vector, support: SupportArea) -> None:
         """Begin no farther out over what the robot stands on than the reference would rest: what led beyond is not known."""
         at = com + self._p.lean
         out = float(support.reach(at[None])[0])
@@ -133,7 +133,7 @@ class CentrePlanner:
         self.balance.x = support.clamp(at + self.balance.advance(moves, 1)[0], share)[0] - at
 
     def _capture(
-        self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]
+        self, rows: list[int], supports: list[SupportArea], path: tuple[Matrix, Matrix, Matrix]
     ) -> None:
         """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""
         (com, rate, second), w = path, self._p.pendulum
@@ -206,7 +206,7 @@ class CentrePlanner:
 
     def _supports(
         self, window: Window, prints: list[list[Stance]]
-    ) -> tuple[list[int], list[Support]]:
+    ) -> tuple[list[int], list[SupportArea]]:
         rows, supports = [], []
         for row in _changes(window, prints):
             found = [
@@ -222,7 +222,7 @@ class CentrePlanner:
 
     def support(
         self, left: Print | None, right: Print | None, edges: tuple[int, int] = (FLAT, FLAT)
-    ) -> Support:
+    ) -> SupportArea:
         """Return the area of one or two prints, built anew only where they are new.
 
         Args:
@@ -245,7 +245,7 @@ class CentrePlanner:
             share = self._settings.inside_two if len(soles) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            known = self._known[key] = Support(corners, share)
+            known = self._known[key] = SupportArea(corners, share)
         return known
 
     def _sink(self, window: Window, com: Matrix, rate: Matrix) -> None:
@@ -265,7 +265,7 @@ class CentrePlanner:
         self._lower = float(lowered[-1])
 
 
-def pack_areas(supports: Sequence[Support]) -> Areas:
+def pack_areas(supports: Sequence[SupportArea]) -> Areas:
     """Return areas as kernels read them.
 
     Args:

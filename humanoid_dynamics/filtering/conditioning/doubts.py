@@ -30,7 +30,7 @@ AT_ONCE = (
 )  # rad and rad/s^2; a single joint that goes farther from one sample to the next than before, jumped
 
 
-class Doubts:
+class OutlierDetector:
     """Tells whether samples are to be believed, by what they say themselves of the legs.
 
     Arms that jump fell nobody: they are followed as fast as they can run.

@@ -7,6 +7,7 @@ A recorded foot that should stand slides; what is kept is not where feet are in 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ SEEN = 0.25  # s of common standing that tell where one foot is from the other
 SOON = 0.04  # s; a foot that comes down sooner than this is not turned elsewhere any more
 
 Stance = tuple[int, int, Print]  # first row, row after the last, where
+FASTEST = 1.8  # m/s, on average from lift-off to touch-down
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,3 +191,29 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
         return total
     ways = total[known] / count[known, None]
     return np.column_stack([np.interp(np.arange(n), known, way) for way in ways.T])
+
+
+def lengthen_swings(
+    labels: Labels, prints: list[list[Stance]], last: Sequence[tuple[Print, int]], dt: float
+) -> bool:
+    """Put feet down later where they would be too fast, in place.
+
+    Args:
+        labels: (n, 2) which feet stand.
+        prints: For each foot its stretches of standing, in order.
+        last: Where each foot stood last, and how many rows ago that ended.
+        dt: Time between rows [s].
+
+    Returns:
+        Whether one is put down later.
+    """
+    later = False
+    for foot in (0, 1):
+        at, lifted = last[foot][0].place, -last[foot][1]
+        for first, after, stands in prints[foot]:
+            way = math.dist(stands.place[:2].tolist(), at[:2].tolist())
+            due = min(lifted + math.ceil(way / (FASTEST * dt)), len(labels)) if first > 0 else 0
+            if due > first:
+                labels[first:due, foot], labels[first:due, 1 - foot], later = False, True, True
+            at, lifted = stands.place, after
+    return later

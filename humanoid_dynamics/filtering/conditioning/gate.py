@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FAR_ENOUGH = 0.55  # s of look-ahead from which on no gate is needed
@@ -42,7 +42,7 @@ class HoldGate:
         self._waited, self._pace, self._slow = 0.0, PACE[int(blind)], SLOW[int(blind)]
         self.com: Vector | None = None
 
-    def closed(self, support: Support, com: Vector, rate: Vector, *, landed: bool) -> bool:
+    def closed(self, support: SupportArea, com: Vector, rate: Vector, *, landed: bool) -> bool:
         """Whether time must stop.
 
         Args:
@@ -64,7 +64,7 @@ class HoldGate:
             self.com = np.array(com)
         return True
 
-    def wait(self, support: Support, count: int) -> tuple[Matrix, Matrix, Matrix]:
+    def wait(self, support: SupportArea, count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Go towards the sole that stays.
 
         Args:

@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.bridging import Bridge
+from humanoid_dynamics.filtering.conditioning.bridging import GapInterpolator
 from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.origin import Origin, carry, heading_between
+from humanoid_dynamics.filtering.conditioning.origin import ReferenceOrigin, carry, heading_between
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
+from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, TransitionBlender
 from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
-from humanoid_dynamics.filtering.conditioning.sight import Sight
+from humanoid_dynamics.filtering.conditioning.sight import InputObserver
 from humanoid_dynamics.filtering.measured import read_number
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
@@ -32,7 +32,7 @@ AGREED = 3  # samples that agree with each other; before as many have come a str
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 
 
-class Intake:
+class InputStage:
     """Accept samples one by one; what cannot be used is left out and told, what jumps is made to run.
 
     A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  Where the whole posture
@@ -73,7 +73,10 @@ class Intake:
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
-        self._rejoining, self.sight = Rejoining(robot, self._speed), Sight(robot, self._speed)
+        self._rejoining, self.sight = (
+            TransitionBlender(robot, self._speed),
+            InputObserver(robot, self._speed),
+        )
         self.restart()
 
     def restart(self) -> None:
@@ -83,7 +86,7 @@ class Intake:
         self.sight.restart()
         self._free: Vector = np.zeros(0)  # that sample, not held back
         self._given: Vector | None = None
-        self._origin = Origin()
+        self._origin = ReferenceOrigin()
         self._rejoining.restart()
         if self._bound is not None:
             self._bound.restart()
@@ -175,7 +178,7 @@ class Intake:
         self.time, self._free, self.q = time, q, q
 
     def bridge(
-        self, bridge: Bridge, before: tuple[float, Vector] | None
+        self, bridge: GapInterpolator, before: tuple[float, Vector] | None
     ) -> list[tuple[float, Vector]]:
         """Lead to the sample that was seen; return postures on the way, with their instants.
 

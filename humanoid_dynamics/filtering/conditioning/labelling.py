@@ -14,8 +14,7 @@ from humanoid_dynamics.filtering.conditioning.contacts import (
 )
 from humanoid_dynamics.filtering.conditioning.rolling import BEHIND, find_behind, rolling_heights
 from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
-from humanoid_dynamics.filtering.conditioning.strides import choose_scale
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -29,9 +28,10 @@ HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
 LAGGING = 0.45  # rad; a standing foot that the reference has turned so far away from makes the next small step
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
+SHORTEST_SCALE, LEAST_SCALE = 0.5, 0.3  # by itself, and where it is asked for
 
 
-class Labeller:
+class ContactEstimator:
     """Labels of both feet, with what has to be remembered for them.
 
     Attributes:
@@ -39,7 +39,7 @@ class Labeller:
         lies: Whether the robot has fallen: then no foot makes small steps.
     """
 
-    def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
+    def __init__(self, proportions: Proportions, settings: Settings, track: ReferenceTrack) -> None:
         """Prepare.
 
         Args:
@@ -192,3 +192,18 @@ def find_longest(places: Matrix, labels: Labels) -> float:
                 way = places[min(after, last), foot, :2] - places[max(first - 1, 0), foot, :2]
                 ways.append(math.hypot(*way))
     return max(ways)
+
+
+def choose_scale(longest: float, most: float, shorter: float = 0.0) -> float:
+    """Return the share of the way a robot goes.
+
+    Args:
+        longest: Longest stride of the reference [m].
+        most: Longest stride of the robot [m].
+        shorter: What is taken off the share.
+
+    Returns:
+        Share, at most one [-].
+    """
+    share = 1.0 if longest <= most else max(most / longest, SHORTEST_SCALE)
+    return float(max(share - shorter, LEAST_SCALE))

@@ -11,7 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.spatial.arrays import Vector
 
 
-class Origin:
+class ReferenceOrigin:
     """Moves postures over the ground and turns them about the vertical, as far as the reference has jumped so far."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ def hurry(backlog: float) -> float:
     return min(max(backlog - USUAL, 0.0) / TIME, MOST / (1.0 + MOST))
 
 
-class Pace:
+class RateAdapter:
     """Looks at how many rows are known beyond what is needed, and says how much of the time between samples is to be left out.
 
     The least there was in the last half second is a standing backlog: who takes all there is after every sample has none.  The most there

@@ -18,19 +18,19 @@ from humanoid_dynamics.filtering.conditioning.footholds import (
     Feet,
     Stance,
     keep_aims,
+    lengthen_swings,
     offset_of_prints,
     place_prints,
     shift_print,
 )
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
-from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
+from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, ContactEstimator
 from humanoid_dynamics.filtering.conditioning.returning import Returner
-from humanoid_dynamics.filtering.conditioning.rows import Rows
+from humanoid_dynamics.filtering.conditioning.rows import RingBuffer
 from humanoid_dynamics.filtering.conditioning.soles import SolePlanner, SoleRows, room_for_soles
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
-from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window, edges_of, look
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -46,7 +46,7 @@ ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 class Planner:
     """Targets from a track, with everything that is settled so far."""
 
-    def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
+    def __init__(self, proportions: Proportions, settings: Settings, track: ReferenceTrack) -> None:
         """Prepare.
 
         Args:
@@ -58,7 +58,7 @@ class Planner:
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
         self.now = 0
-        self._offsets = Rows(2)
+        self._offsets = RingBuffer(2)
         self._ahead = ROLLING_AHEAD if settings.toe_roll else 1.0
         self.restart()
 
@@ -67,7 +67,7 @@ class Planner:
         proportions, settings, track = self._p, self._settings, self._track
         self._last_height = proportions.height
         self.feet: list[FootState] = []
-        self.labeller = Labeller(proportions, settings, track)
+        self.labeller = ContactEstimator(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets.begin(self.now)
         self.catcher = Catcher(proportions, settings.dt)
@@ -172,7 +172,7 @@ class Planner:
             self._other(foot), state[0][:2], state[1][:2], landed=not other.late
         )
 
-    def _other(self, foot: int) -> Support:
+    def _other(self, foot: int) -> SupportArea:
         """Return the sole that stays when a foot is lifted."""
         left, right = self.feet[0].at, self.feet[1].at
         return self.centre.support(None, right) if foot == 0 else self.centre.support(left, None)

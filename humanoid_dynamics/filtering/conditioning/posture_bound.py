@@ -11,8 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
-from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.upright import Upward
+from humanoid_dynamics.filtering.proportions import Proportions, Upward
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 

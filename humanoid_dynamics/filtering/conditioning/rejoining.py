@@ -18,7 +18,7 @@ MANY = 0.2  # share of joints; where so many run faster than they can, the postu
 FROZEN = 0.1  # s; a stream that did not change for so long stood still
 
 
-class Rejoining:
+class TransitionBlender:
     """Tells jumps of the posture from motion, and leads from where one was to where the stream is."""
 
     def __init__(self, robot: RobotModel, speed: Vector) -> None:

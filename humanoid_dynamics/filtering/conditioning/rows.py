@@ -11,7 +11,7 @@ MOST = 512  # rows that are put at the end at a time
 ROOM = 4096  # rows at first
 
 
-class Rows:
+class RingBuffer:
     """Numbers by row: made once, appended at the end; rows keep their index when old ones that are not needed any more are forgotten.
 
     Attributes:

@@ -8,20 +8,61 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.doubts import Doubts
-from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock, SampleStatus
-from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
-from humanoid_dynamics.filtering.measured import read_number, read_vector
+from humanoid_dynamics.filtering.conditioning.doubts import OutlierDetector
+from humanoid_dynamics.filtering.conditioning.sample_clock import (
+    AHEAD,
+    LARGEST,
+    SampleClock,
+    SampleStatus,
+)
+from humanoid_dynamics.filtering.measured import NORMAL, read_number, read_vector
+from humanoid_dynamics.filtering.proportions import uprightness, upward_of
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Vector
 
 FASTEST_TURN = (
     12.0  # rad/s; a base that turns faster from sample to sample did not turn, but was turned over
 )
 SLOWEST = 0.2  # s between samples; with fewer of them nobody knows which of both
+BASE = 7  # numbers of a base: place and quaternion
+UPRIGHT = math.cos(
+    math.radians(75.0)
+)  # how far a base may lean; a robot on its feet cannot follow further
 
 
-class Sight:
+class FaultFinder:
+    """Finds out whether what came is a sample of a robot."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base.
+        """
+        self._shape, self._up = (robot.nq,), upward_of(robot.posture)
+        self._units = unit_blocks(robot)
+
+    def find(self, sample: Vector) -> SampleStatus | None:
+        """Return why a sample is none, or None where it is one.
+
+        Args:
+            sample: What came.
+        """
+        if sample.shape != self._shape:
+            return SampleStatus.WRONG_SHAPE
+        if not np.isfinite(sample).all():
+            return SampleStatus.NOT_FINITE
+        size = np.abs(sample)
+        if size[:BASE].max() > LARGEST[0] or size[BASE:].max(initial=0.0) > LARGEST[1]:
+            return SampleStatus.OUT_OF_RANGE
+        if any(abs(math.hypot(*sample[unit]) - 1.0) > NORMAL for unit in self._units):
+            return SampleStatus.NOT_UNIT
+        square = float(sample[3:BASE] @ sample[3:BASE])
+        return SampleStatus.LEANING if uprightness(sample, self._up) < UPRIGHT * square else None
+
+
+class InputObserver:
     """Looks at samples one by one.
 
     Attributes:
@@ -40,7 +81,7 @@ class Sight:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._faults, self.doubts = FaultFinder(robot), Doubts(robot, speed)
+        self._faults, self.doubts = FaultFinder(robot), OutlierDetector(robot, speed)
         self.restart()
 
     def restart(self) -> None:

@@ -9,7 +9,7 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
-from humanoid_dynamics.filtering.conditioning.labelling import Labeller
+from humanoid_dynamics.filtering.conditioning.labelling import ContactEstimator
 from humanoid_dynamics.filtering.conditioning.rolling import Roll, RollPlanner
 from humanoid_dynamics.filtering.conditioning.swing import (
     CLEARANCE,
@@ -39,7 +39,7 @@ class SolePlanner:
         self,
         proportions: Proportions,
         settings: Settings,
-        labeller: Labeller,
+        labeller: ContactEstimator,
         flights: FlightPlanner,
     ) -> None:
         """Prepare.

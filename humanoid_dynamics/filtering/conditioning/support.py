@@ -13,7 +13,7 @@ LEAST = 1e-9  # of the way to an edge
 GRAIN = 1e-6  # m; corners nearer than this are one
 
 
-class Support:
+class SupportArea:
     """A convex area to stand on, seen from above.
 
     Attributes:

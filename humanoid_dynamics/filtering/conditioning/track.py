@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.lib.stride_tricks import sliding_window_view
 
 from humanoid_dynamics.dynamics.placements import Placements
-from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
+from humanoid_dynamics.filtering.conditioning.rows import MOST, RingBuffer
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -23,7 +23,7 @@ SAME = 1e-9  # s; instants this near are one
 OTHER_CLOCK = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
 
-class Track:
+class ReferenceTrack:
     """The reference as even rows: resampled by a local cubic, smoothed without delay inside the look-ahead.
 
     Row k belongs to time k dt after the start.  Rows appear as far as samples allow.
@@ -84,11 +84,16 @@ class Track:
     def restart(self) -> None:
         """Forget all rows."""
         nq, nv = self._model.nq, self._model.nv
-        self._raw = Rows(nq)
-        self.q, self.rate, self.com, self.spin = Rows(nq), Rows(nv), Rows(3), Rows(3)
-        self.place, self.turn, self.heading = Rows(2, 3), Rows(2, 3, 3), Rows(2)
-        self.centre, self.stretch = Rows(2, 3), Rows(2)
-        self.behind = Rows()
+        self._raw = RingBuffer(nq)
+        self.q, self.rate, self.com, self.spin = (
+            RingBuffer(nq),
+            RingBuffer(nv),
+            RingBuffer(3),
+            RingBuffer(3),
+        )
+        self.place, self.turn, self.heading = RingBuffer(2, 3), RingBuffer(2, 3, 3), RingBuffer(2)
+        self.centre, self.stretch = RingBuffer(2, 3), RingBuffer(2)
+        self.behind = RingBuffer()
         self._samples: list[
             tuple[float, Vector, float]
         ] = []  # instants, samples, and by how much they are later than their stamps say

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.conditioning.vertical import FREE, find_flights, find_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
@@ -99,7 +99,7 @@ class Window:
     edges: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
 
 
-def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
+def look(track: ReferenceTrack, settings: Settings, row: int, gravity: float) -> Window:
     """Gather the rows that are known, put on the ground.
 
     Args:

@@ -82,7 +82,7 @@ GOOD = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Command:
+class LiveCommand:
     """A frame, and when it is due.
 
     Attributes:
@@ -98,7 +98,7 @@ class Command:
     @classmethod
     def of(
         cls, stamp: float, frame: Frame | TeleoperationFrame, dt: float, drawn: Vector
-    ) -> Command:
+    ) -> LiveCommand:
         """Return the command of a frame, whose own velocity is that at the beginning of its tick.
 
         Args:

@@ -13,10 +13,10 @@ from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, Samp
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
-from humanoid_dynamics.filtering.live.command import Beat, Command, LiveFilterStatus, Troubles
+from humanoid_dynamics.filtering.live.command import Beat, LiveCommand, LiveFilterStatus, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.filtering.slope import GroundSlope
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -69,7 +69,7 @@ class LiveMotion:
             UnsupportedRobotError: If the base is not free, or there are not two soles.
             ShapeError: If the normal is no direction of ground.
         """
-        self._slope = None if normal is None else Slope(robot, normal)
+        self._slope = None if normal is None else GroundSlope(robot, normal)
         settings = Settings(
             rate=rate, toe_roll=toe_roll, paced=False
         )  # frames are due when their stamps say
@@ -157,7 +157,7 @@ class LiveMotion:
         """
         self._troubles.put(LiveFilterStatus.REFERENCE_REJECTED, reason, now)
 
-    def advance(self, now: float) -> list[Command]:
+    def advance(self, now: float) -> list[LiveCommand]:
         """Return what is due; nothing raises.
 
         Args:
@@ -171,7 +171,7 @@ class LiveMotion:
         if not self._begins(now):
             self._judge(now)
             return []
-        commands: list[Command] = []
+        commands: list[LiveCommand] = []
         if self.state.object_to(now) is None:
             self._sample(now)
             commands = self._produce(now, len(beats))
@@ -229,8 +229,8 @@ class LiveMotion:
                     now,
                 )
 
-    def _produce(self, now: float, beats: int) -> list[Command]:
-        commands: list[Command] = []
+    def _produce(self, now: float, beats: int) -> list[LiveCommand]:
+        commands: list[LiveCommand] = []
         for _ in range(beats):
             if (
                 np.isfinite(self._next)
@@ -250,7 +250,7 @@ class LiveMotion:
             self._late = frame.time + self._shift - frame.reference
             self.state.ask(self._stamp(frame.time), frame.q, frame.v)
             commands.append(
-                Command.of(
+                LiveCommand.of(
                     self._stamp(frame.time), frame, self.filter.settings.dt, self.state.drawn
                 )
             )

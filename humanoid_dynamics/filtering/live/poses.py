@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_dynamics.filtering.live.command import Beat, Command, LiveFilterStatus, Troubles
+from humanoid_dynamics.filtering.live.command import Beat, LiveCommand, LiveFilterStatus, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame, TeleoperationStatus
 from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
@@ -122,7 +122,7 @@ class LivePoses:
         """
         self._troubles.put(LiveFilterStatus.POSE_REFUSED, reason, now)
 
-    def advance(self, now: float) -> list[Command]:
+    def advance(self, now: float) -> list[LiveCommand]:
         """Return what is due; nothing raises.
 
         Args:
@@ -146,7 +146,7 @@ class LivePoses:
                 {name: stream.status for name, stream in frame.streams.items()},
             )
             commands.append(
-                Command.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn)
+                LiveCommand.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn)
             )
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
         return commands

@@ -9,8 +9,8 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.plan.geometry import BASE, WalkGeometry
 from humanoid_dynamics.filtering.plan.settings import DAMPING
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import Gains
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
+from humanoid_dynamics.filtering.ticks.wishes import TaskGains
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -18,7 +18,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 class LegMotion:
     """Solves for base and legs: centre of mass, orientation of the base and both soles move as the target asks."""
 
-    def __init__(self, robot: RobotModel, geometry: WalkGeometry, gains: Gains) -> None:
+    def __init__(self, robot: RobotModel, geometry: WalkGeometry, gains: TaskGains) -> None:
         self._model, self._gains = robot.model, gains
         self._free = np.concatenate((np.arange(BASE), geometry.legs.ravel() + BASE))
         self._others = np.setdiff1d(np.arange(robot.nv), self._free)
@@ -27,7 +27,7 @@ class LegMotion:
         self._full = np.zeros((18, robot.nv))
         self._damping = DAMPING * np.eye(n)
 
-    def complete(self, target: Target, q: Vector, v: Vector, terms: BodyTerms) -> None:
+    def complete(self, target: Target, q: Vector, v: Vector, terms: DynamicsTerms) -> None:
         """Write the accelerations of the leg joints into a target."""
         gains, full, b = self._gains, self._full, self._b
         error = pin.difference(self._model, q, target.q)
@@ -53,7 +53,7 @@ class LegMotion:
         found = np.linalg.solve(A.T @ A + self._damping, A.T @ b)
         target.a[self._free[BASE:]] = found[BASE:]
 
-    def _move_sole(self, foot: int, target: Target, terms: BodyTerms) -> Vector:
+    def _move_sole(self, foot: int, target: Target, terms: DynamicsTerms) -> Vector:
         twist, R = terms.twist[foot], terms.turn[foot]
         if target.touches[foot]:
             return np.asarray(-self._gains.stance[1] * twist)

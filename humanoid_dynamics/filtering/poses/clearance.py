@@ -38,7 +38,7 @@ TRUNK, HEAD, ARM, HAND, LEG = 0.3, 0.25, 0.13, 0.16, 0.15
 
 
 @dataclass(frozen=True, eq=False)
-class Capsule:
+class BodyCapsule:
     """A part of the body.
 
     Attributes:
@@ -166,7 +166,7 @@ class Clearance:
         )
 
 
-def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
+def body_capsules(robot: RobotModel) -> tuple[BodyCapsule, ...]:
     """Return capsules around trunk, head, hands, forearms, thighs and shanks, as far as the robot has them.
 
     Args:
@@ -184,14 +184,14 @@ def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
     return tuple(parts)
 
 
-def _leg_capsules(robot: RobotModel, body: Body, at: dict[str, Vector]) -> list[Capsule]:
+def _leg_capsules(robot: RobotModel, body: Body, at: dict[str, Vector]) -> list[BodyCapsule]:
     model, parts = robot.model, []
     for side, sole in zip(SIDES, find_soles(robot), strict=True):
         hip, knee, ankle = (at[f"{side}_{name}"] for name in ("hip", "knee", "ankle"))
         shank = int(model.frames[body.points[f"{side}_knee"].frame].parentJoint)
         thigh = int(model.parents[shank])
         parts.append(
-            Capsule(
+            BodyCapsule(
                 f"{side}_thigh",
                 thigh,
                 np.array([hip, knee]),
@@ -199,7 +199,7 @@ def _leg_capsules(robot: RobotModel, body: Body, at: dict[str, Vector]) -> list[
             )
         )
         parts.append(
-            Capsule(
+            BodyCapsule(
                 f"{side}_shank",
                 shank,
                 np.array([knee, ankle]),
@@ -217,13 +217,15 @@ def _leg_capsules(robot: RobotModel, body: Body, at: dict[str, Vector]) -> list[
                 [corners[:, 0].max() - half, middle[1], middle[2]],
             ]
         )
-        parts.append(Capsule(f"{side}_foot", int(model.frames[sole.frame].parentJoint), ends, half))
+        parts.append(
+            BodyCapsule(f"{side}_foot", int(model.frames[sole.frame].parentJoint), ends, half)
+        )
     return parts
 
 
 def _upper_capsules(
     robot: RobotModel, data: pin.Data, body: Body, at: dict[str, Vector]
-) -> list[Capsule]:
+) -> list[BodyCapsule]:
     model = robot.model
     shoulders = [at[f"{side}_shoulder"] for side in SIDES]
     width = float(np.linalg.norm(shoulders[0] - shoulders[1]))
@@ -231,7 +233,7 @@ def _upper_capsules(
     hips = 0.5 * (at["left_hip"] + at["right_hip"])
     middle = 0.5 * (shoulders[0] + shoulders[1])
     parts = [
-        Capsule(
+        BodyCapsule(
             "trunk",
             chest,
             np.array([hips, middle - 0.3 * width * _unit(middle - hips)]),
@@ -243,15 +245,15 @@ def _upper_capsules(
         above = middle + max(
             float((at["head"] - middle) @ _unit(middle - hips)), 0.5 * width
         ) * _unit(middle - hips)
-        parts.append(Capsule("head", joint, np.array([above, above]), HEAD * width))
+        parts.append(BodyCapsule("head", joint, np.array([above, above]), HEAD * width))
     for side in SIDES:
         elbow, hand = at[f"{side}_elbow"], at[f"{side}_hand"]
         length = float(np.linalg.norm(hand - elbow))
         fore = int(model.frames[body.points[f"{side}_elbow"].frame].parentJoint)
         end = int(model.frames[body.points[f"{side}_hand"].frame].parentJoint)
         wrist = np.asarray(data.oMi[end].translation)
-        parts.append(Capsule(f"{side}_forearm", fore, np.array([elbow, wrist]), ARM * length))
-        parts.append(Capsule(f"{side}_hand", end, np.array([hand, hand]), HAND * length))
+        parts.append(BodyCapsule(f"{side}_forearm", fore, np.array([elbow, wrist]), ARM * length))
+        parts.append(BodyCapsule(f"{side}_hand", end, np.array([hand, hand]), HAND * length))
     return parts
 
 

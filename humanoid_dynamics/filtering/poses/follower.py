@@ -16,7 +16,7 @@ BRAKING = 0.6  # share of the acceleration that is planned with when coming to r
 
 
 @dataclass(frozen=True)
-class Pace:
+class GoalPace:
     """How fast poses go to their goals.
 
     Attributes:
@@ -48,7 +48,7 @@ class PoseFollowers:
         left: (k, 2) distances to the goals [m, rad].
     """
 
-    def __init__(self, paces: Sequence[Pace]) -> None:
+    def __init__(self, paces: Sequence[GoalPace]) -> None:
         """Take the memory.
 
         Args:

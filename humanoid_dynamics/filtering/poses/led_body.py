@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.poses.follower import Pace
+from humanoid_dynamics.filtering.poses.follower import GoalPace
 from humanoid_dynamics.filtering.poses.led_feet import LedFeet
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame, place_point
 from humanoid_dynamics.filtering.poses.led_poses import LedPoses
@@ -18,7 +18,7 @@ from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-BODY_PACE = Pace(6.0, 0.3, 1.0, 0.6, 4.0)  # of the centre of mass, and of the heading
+BODY_PACE = GoalPace(6.0, 0.3, 1.0, 0.6, 4.0)  # of the centre of mass, and of the heading
 LOWEST, HIGHEST = 0.25, 0.02  # of the leg; how far the centre of mass may go down and up
 INSIDE = (0.25, 0.5)  # share of the area under one sole, and under two, for the centre of mass
 LEADS = 0.9  # share from which on a foot is asked for

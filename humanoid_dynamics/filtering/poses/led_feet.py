@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.support import SupportArea
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.ticks.footing import level_turn
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 LIFT, LOWERED = (
@@ -71,7 +71,7 @@ class LedFeet:
         self._upright = UP
         self._goal_p, self._goal_R = np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1))
 
-    def restart(self, terms: BodyTerms) -> None:
+    def restart(self, terms: DynamicsTerms) -> None:
         """Stand on both feet.
 
         Args:
@@ -86,7 +86,7 @@ class LedFeet:
         """Whether a foot is put down because the robot was about to fall."""
         return "down" in self.phase and "fall" in self.refused
 
-    def reach(self, foot: int, terms: BodyTerms) -> float:
+    def reach(self, foot: int, terms: DynamicsTerms) -> float:
         """Return how far out the capture point is in a sole: one on the edge, zero in the middle.
 
         Args:
@@ -110,7 +110,7 @@ class LedFeet:
         return -1
 
     def update(
-        self, heights: Vector, terms: BodyTerms, stands: tuple[bool, bool], dt: float
+        self, heights: Vector, terms: DynamicsTerms, stands: tuple[bool, bool], dt: float
     ) -> None:
         """Go on for one tick.
 
@@ -127,7 +127,9 @@ class LedFeet:
             self._timer[foot] += dt
             self._go_on(foot, asked, terms, stands)
 
-    def _go_on(self, foot: int, asked: bool, terms: BodyTerms, stands: tuple[bool, bool]) -> None:
+    def _go_on(
+        self, foot: int, asked: bool, terms: DynamicsTerms, stands: tuple[bool, bool]
+    ) -> None:
         match self.phase[foot]:
             case "stand":
                 if asked:
@@ -152,7 +154,7 @@ class LedFeet:
         else:
             self._go(foot, "shift")
 
-    def _shift(self, foot: int, asked: bool, terms: BodyTerms) -> None:
+    def _shift(self, foot: int, asked: bool, terms: DynamicsTerms) -> None:
         if not asked:
             self._go(foot, "stand")
         elif self.is_balanced(1 - foot, terms):
@@ -161,14 +163,14 @@ class LedFeet:
             self._go(foot, "stand")
             self._pause[foot], self._why[foot] = PAUSE, "balance"
 
-    def _give(self, foot: int, asked: bool, terms: BodyTerms) -> None:
+    def _give(self, foot: int, asked: bool, terms: DynamicsTerms) -> None:
         if not asked or not self.is_balanced(1 - foot, terms, 2.0 * BALANCED):
             self._go(foot, "stand")
         elif self._timer[foot] > GIVING:
             self._go(foot, "up")
             self._upright = terms.R_WB[2].copy()
 
-    def _stay_up(self, foot: int, asked: bool, terms: BodyTerms) -> None:
+    def _stay_up(self, foot: int, asked: bool, terms: DynamicsTerms) -> None:
         tilted = float(self._upright @ terms.R_WB[2]) < np.cos(TILTED)
         falls = tilted or self.reach(1 - foot, terms) > NEAR
         if asked and not falls:
@@ -177,7 +179,7 @@ class LedFeet:
         self._goal_p[foot], self._goal_R[foot] = terms.place[foot], level_turn(terms.turn[foot], UP)
         self._why[foot] = self.refused[foot] = "fall" if falls else ""
 
-    def is_balanced(self, foot: int, terms: BodyTerms, share: float = BALANCED) -> bool:
+    def is_balanced(self, foot: int, terms: DynamicsTerms, share: float = BALANCED) -> bool:
         """Return whether the robot can stand on one foot alone.
 
         Args:
@@ -187,7 +189,7 @@ class LedFeet:
         """
         return self.reach(foot, terms) < share
 
-    def area(self, feet: tuple[int, ...], terms: BodyTerms, share: float) -> Support:
+    def area(self, feet: tuple[int, ...], terms: DynamicsTerms, share: float) -> SupportArea:
         """Return the area under soles.
 
         Args:
@@ -196,9 +198,9 @@ class LedFeet:
             share: Share of it that is used.
         """
         corners = [terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in feet]
-        return Support(np.vstack(corners)[:, :2], share)
+        return SupportArea(np.vstack(corners)[:, :2], share)
 
-    def bound(self, foot: int, p: Vector, terms: BodyTerms, ground: float) -> Vector:
+    def bound(self, foot: int, p: Vector, terms: DynamicsTerms, ground: float) -> Vector:
         """Return where the sole may go, nearest to where it is wanted.
 
         Args:
@@ -225,7 +227,7 @@ class LedFeet:
         if stands[foot]:
             self._go(foot, "stand")
 
-    def bound_turn(self, foot: int, R: Matrix, terms: BodyTerms) -> Matrix:
+    def bound_turn(self, foot: int, R: Matrix, terms: DynamicsTerms) -> Matrix:
         """Return how the sole may be turned, nearest to how it is wanted: not far from level.
 
         Args:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.follower import GoalPace, PoseFollowers
 from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame, place_point
 from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach
-from humanoid_dynamics.filtering.poses.stream import Goal, PoseStream
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.poses.stream import GoalStream, PoseGoal
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -43,8 +43,8 @@ class LedPoses:
     def __init__(
         self,
         frames: Sequence[LedFrame],
-        pace: Pace,
-        others: Sequence[Pace],
+        pace: GoalPace,
+        others: Sequence[GoalPace],
         *,
         relative: bool,
         scale: float,
@@ -75,12 +75,12 @@ class LedPoses:
     def restart(self) -> None:
         """Forget all streams."""
         count = len(self._frames)
-        self.streams = [PoseStream() for _ in self._frames]
+        self.streams = [GoalStream() for _ in self._frames]
         self.engaged = [not self._relative] * count
         self.shares = np.zeros(count)
         self._cut = [False] * count
         self.asked = np.full((count, 3), np.nan)
-        self._origin: list[tuple[Goal, Vector, Matrix, int] | None] = [None] * count
+        self._origin: list[tuple[PoseGoal, Vector, Matrix, int] | None] = [None] * count
 
     def engage(self, k: int, *, closed: bool) -> None:
         """Close or open the clutch of a frame.
@@ -99,7 +99,7 @@ class LedPoses:
             )
 
     def update(
-        self, now: float, dt: float, terms: BodyTerms, model: pin.Model, floor: float
+        self, now: float, dt: float, terms: DynamicsTerms, model: pin.Model, floor: float
     ) -> None:
         """Take goals from the streams.
 
@@ -189,7 +189,7 @@ class LedPoses:
             else PoseStreamStatus.APPROACHING
         )
 
-    def _map(self, k: int, stream: PoseStream, goal: Goal) -> Goal:
+    def _map(self, k: int, stream: GoalStream, goal: PoseGoal) -> PoseGoal:
         """Return the goal in the robot's world: the pose itself, or what moved since the clutch closed."""
         if not self._relative:
             return goal
@@ -205,9 +205,9 @@ class LedPoses:
         T, s = self._turn, self._scale
         turned = T @ goal.R @ start.R.T @ T.T @ R
         rate = np.concatenate((s * (T @ goal.rate[:3]), T @ goal.rate[3:]))
-        return Goal(p + s * (T @ (goal.p - start.p)), turned, rate)
+        return PoseGoal(p + s * (T @ (goal.p - start.p)), turned, rate)
 
-    def _bound(self, k: int, goal: Goal, shoulder: Vector | None, floor: float) -> bool:
+    def _bound(self, k: int, goal: PoseGoal, shoulder: Vector | None, floor: float) -> bool:
         """Bring a goal into reach, in place; return whether it was not.
 
         Were reach told from where the shoulder is, a goal beyond it would draw the body after it.
@@ -224,7 +224,7 @@ class LedPoses:
         )
 
 
-def place_shoulder(led: LedFrame, terms: BodyTerms, model: pin.Model) -> Vector | None:
+def place_shoulder(led: LedFrame, terms: DynamicsTerms, model: pin.Model) -> Vector | None:
     """Return where the shoulder of a led arm is; None where there is none.
 
     Args:

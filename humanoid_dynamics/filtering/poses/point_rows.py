@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.follower import GoalPace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.pose_kernels import (
     read_frame,
@@ -53,7 +53,7 @@ class PointLaw:
         ("body", 8.0),
         ("foot", 0.0),
     )
-    pace: Pace = field(default_factory=Pace)
+    pace: GoalPace = field(default_factory=GoalPace)
 
 
 class PointRows:

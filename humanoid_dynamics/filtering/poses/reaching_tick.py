@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.point_rows import PointLaw, PointRows
 from humanoid_dynamics.filtering.poses.pose_kernels import ease_joints
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.ticks.program import Choice, ExtraRows
+from humanoid_dynamics.filtering.ticks.program import ExtraRows, QpAnswer
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
@@ -102,7 +102,7 @@ class ReachingTick(BalancedTick):
 
     def _descend(
         self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool
-    ) -> tuple[Choice, int]:
+    ) -> tuple[QpAnswer, int]:
         load = self._wishes.load.copy()
         choice, rung = super()._descend(feet, q, v, dt, measured)
         if rung > 1 and self.clearance.count:

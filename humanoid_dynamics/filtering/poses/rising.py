@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.fallen import WayBack, unheld
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -34,7 +34,7 @@ class Rising:
         self.active = False
         self._way.restart()
 
-    def brake(self, q: Vector, v: Vector) -> tuple[Step, Vector, Vector]:
+    def brake(self, q: Vector, v: Vector) -> tuple[TickAnswer, Vector, Vector]:
         """Answer for a robot that lies: its motors brake.
 
         Args:
@@ -48,7 +48,7 @@ class Rising:
         after = v + self._dt * step.vdot
         return step, np.asarray(pin.integrate(self._robot.model, q, self._dt * after)), after
 
-    def step(self, q: Vector, v: Vector, goal: Vector) -> tuple[Step, Vector, Vector, bool]:
+    def step(self, q: Vector, v: Vector, goal: Vector) -> tuple[TickAnswer, Vector, Vector, bool]:
         """Go on for one tick.
 
         Args:

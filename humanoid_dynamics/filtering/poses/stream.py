@@ -28,7 +28,7 @@ HOLD, FADE, RETURN = (
 
 
 @dataclass(slots=True, eq=False)
-class Goal:
+class PoseGoal:
     """Where a frame should be now.
 
     Attributes:
@@ -42,7 +42,7 @@ class Goal:
     rate: Vector
 
 
-class PoseStream:
+class GoalStream:
     """The poses of one frame, as its tracker tells them.
 
     Places and velocities come from a critically damped filter of the samples, whatever their rate; between samples, and for a short time
@@ -79,7 +79,7 @@ class PoseStream:
         return now - self._believed
 
     def observe(
-        self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseStream | None = None
+        self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: GoalStream | None = None
     ) -> PoseStreamStatus:
         """Take a sample; nothing raises.
 
@@ -121,7 +121,7 @@ class PoseStream:
         self._rate = _bound(self._rate + ((1.0 - keep) ** 2 / dt) * missed)
         self._time = sample.time
 
-    def goal(self, now: float) -> Goal:
+    def goal(self, now: float) -> PoseGoal:
         """Return where the frame should be, by what is known.
 
         Args:
@@ -131,7 +131,7 @@ class PoseStream:
         decay = math.exp(-min(max(now - self._time, 0.0) / coasting, 50.0))
         p, R, rate = self._p.copy(), self._R.copy(), self._rate.copy()
         self._coast(coasting * (1.0 - decay), decay, p, R, rate)
-        return Goal(p, R, rate)
+        return PoseGoal(p, R, rate)
 
     def advance(self, now: float, dt: float, *, engaged: bool = True) -> None:
         """Let the share follow what is known of the frame.

@@ -32,13 +32,13 @@ from humanoid_dynamics.filtering.poses.rising import Rising
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.program import Weights
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
-from humanoid_dynamics.filtering.ticks.wishes import Gains
+from humanoid_dynamics.filtering.ticks.wishes import TaskGains
 from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TICK = TickSettings(
-    Gains(height=(100.0, 20.0)), Weights(height=5e3)
+    TaskGains(height=(100.0, 20.0)), Weights(height=5e3)
 )  # hands that are pulled do not raise the body
 LONGEST_PAUSE = 1.0  # s; our time does not go on by more than this from call to call
 FASTEST = 1e3  # of any coordinate [m/s, rad/s]; a state of our own beyond it is no state any more

@@ -17,7 +17,7 @@ from humanoid_dynamics.filtering.ticks.stance_kernels import (
     turn_level,
 )
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -34,7 +34,7 @@ SLIPPED = (
 FootingState = tuple[Matrix, Matrix, Indices, Matrix, tuple[Matrix, Matrix] | None]
 
 
-class Footing:
+class ContactTracker:
     """The soles that stand, each where it touched down and not where it was meant to.
 
     Attributes:
@@ -87,7 +87,7 @@ class Footing:
         self._marks[LANDED] = 0
         return [(foot, self.place[foot], self.turn[foot]) for foot in landed]
 
-    def _follow_slips(self, target: Target, terms: BodyTerms, dt: float) -> None:
+    def _follow_slips(self, target: Target, terms: DynamicsTerms, dt: float) -> None:
         """See where soles are that have stood for longer, once the robot is calm: they slipped while it was pushed."""
         stay = all(self.stands) and not any(self.edges) and bool(np.isinf(target.until).all())
         if not stay or self._times[AGE].min() < STOOD or _is_apart(terms.com_rate[:2], CALM):
@@ -130,7 +130,7 @@ class Footing:
         self._seen = None if seen is None else (seen[0].copy(), seen[1].copy())
 
     def update(
-        self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False
+        self, target: Target, terms: DynamicsTerms, dt: float, *, measured: bool = False
     ) -> None:
         """Decide which soles bear load in a state, and write that into the target.
 

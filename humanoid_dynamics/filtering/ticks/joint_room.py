@@ -17,7 +17,7 @@ BRAKING = 25.0  # 1/s; how a joint comes to rest before its limit, in comfort
 EMERGENCY = 90.0  # 1/s; and where that is not possible
 
 
-class JointRoom:
+class JointAccelerationBounds:
     """Bounds on the accelerations of all coordinates but those of the base.
 
     Attributes:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
+from humanoid_dynamics.filtering.ticks.joint_room import JointAccelerationBounds
 from humanoid_dynamics.filtering.ticks.nearest_kernels import CHANGE, FOUND, HOPELESS
 from humanoid_dynamics.filtering.ticks.program_kernels import read_answer, solve_program
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.filtering.ticks.terms import BASE, DynamicsTerms
+from humanoid_dynamics.filtering.ticks.wishes import TaskReferences
 from humanoid_dynamics.solvers.qp import QpStatus, QpWorkspace
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
@@ -66,7 +66,7 @@ class Weights:
 
 
 @dataclass(slots=True, eq=False)
-class Choice:
+class QpAnswer:
     """What a program chose.
 
     Attributes:
@@ -113,7 +113,7 @@ def no_rows(nv: int) -> ExtraRows:
     return ExtraRows(nothing, np.zeros(0), np.zeros(0), nothing, np.zeros(0), lambda: 0)
 
 
-class ReducedProgram:
+class ReducedQp:
     """The program for one set of standing soles: make once, ``solve`` at every tick; it begins where the last one ended."""
 
     def __init__(
@@ -192,7 +192,9 @@ class ReducedProgram:
         """
         self._work[4][CHANGE] = self._changes.setdefault(before, len(self._changes) + 2)
 
-    def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
+    def solve(
+        self, terms: DynamicsTerms, wishes: TaskReferences, room: JointAccelerationBounds
+    ) -> QpAnswer:
         """Choose accelerations, wrenches and torques.
 
         Args:
@@ -211,7 +213,7 @@ class ReducedProgram:
         )
         status = ENDED.get(ended) or self._solve_rows(out)
         wrenches = out[nv : nv + BOTH].reshape(2, BASE)
-        return Choice(out[:nv], wrenches, out[nv + BOTH :], status)
+        return QpAnswer(out[:nv], wrenches, out[nv + BOTH :], status)
 
     def _solve_rows(self, out: Vector) -> QpStatus:
         """Solve the rows that the kernel wrote with another solver, where rounding or the number of steps is against its own."""

@@ -87,7 +87,7 @@ def solve_program(
 
     Args:
         state: M, h, J, drift, to_base, J_com and com_drift of the robot.
-        wish: Wishes com, base, joints, soles, up, rise, height, load and upright.
+        wish: References com, base, joints, soles, up, rise, height, load and upright.
         room: (2, na) least and largest accelerations of joints.
         given: Plan, largest torques, cones of both soles, units of the wrenches under both, weights.
         extra: Further rows on the accelerations of the robot: soft ones, their values and weights; limits, their least values and how many.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.filtering.ticks.stance_kernels import SLIDING_LOAD
-from humanoid_dynamics.filtering.ticks.terms import BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.filtering.ticks.terms import DynamicsTerms
+from humanoid_dynamics.filtering.ticks.wishes import TaskReferences
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.rotation import skew
@@ -56,7 +56,7 @@ class Sliding:
         """
         return np.asarray(self._along[foot] @ J)
 
-    def spare(self, terms: BodyTerms, wishes: Wishes, dt: float) -> NDArray[np.bool_]:
+    def spare(self, terms: DynamicsTerms, wishes: TaskReferences, dt: float) -> NDArray[np.bool_]:
         """Let soles bear next to nothing that would slide in a tick in which they are moved as they are to be where they stand.
 
         Limbs that whirl carry along a sole that is at rest at both ends of a tick: nobody knows by its velocity alone.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT
-from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.program import HAIR, SIZE, WRENCH, Choice, Weights
+from humanoid_dynamics.filtering.ticks.edges import ABOUT
+from humanoid_dynamics.filtering.ticks.joint_room import JointAccelerationBounds
+from humanoid_dynamics.filtering.ticks.program import HAIR, SIZE, WRENCH, QpAnswer, Weights
 from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.filtering.ticks.terms import BASE, DynamicsTerms
+from humanoid_dynamics.filtering.ticks.wishes import TaskReferences
 from humanoid_dynamics.solvers.qp import QpWorkspace
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -23,7 +23,7 @@ STANCE = 1e5  # weight of a standing sole that must give way
 JOINT = 1e4  # weight of a joint's room that must give way
 
 
-class SoftProgram:
+class RelaxedQp:
     """The program over accelerations and wrenches where standing soles are wishes."""
 
     def __init__(
@@ -84,7 +84,7 @@ class SoftProgram:
         """Let soles slide that bear load."""
         self.qp.lower[self._slip :], self.qp.upper[self._slip :] = -np.inf, np.inf
 
-    def keep_from_sliding(self, terms: BodyTerms, dt: float) -> None:
+    def keep_from_sliding(self, terms: DynamicsTerms, dt: float) -> None:
         """Let no sole slide; one that turns about an edge may.
 
         Args:
@@ -99,7 +99,9 @@ class SoftProgram:
                 qp.lower[rows], qp.upper[rows] = (-SLOW - now) / dt, (SLOW - now) / dt
             row += ALONG
 
-    def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
+    def solve(
+        self, terms: DynamicsTerms, wishes: TaskReferences, room: JointAccelerationBounds
+    ) -> QpAnswer:
         """Choose accelerations, wrenches and torques.
 
         Args:
@@ -133,9 +135,11 @@ class SoftProgram:
             M[:BASE, :BASE], M[:BASE] @ vdot + h[:BASE] - J[:, :BASE].T @ pushes
         )
         tau = M[BASE:] @ vdot + h[BASE:] - J[:, BASE:].T @ pushes
-        return Choice(vdot, wrenches, tau, solution.status)
+        return QpAnswer(vdot, wrenches, tau, solution.status)
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
+    def _fill_objective(
+        self, terms: DynamicsTerms, wishes: TaskReferences, room: JointAccelerationBounds
+    ) -> None:
         weights, nv, qp = self._weights, self._nv, self.qp
         G = np.vstack((terms.J_com, np.eye(nv)[3:6], terms.J[0], terms.J[1]))
         W = np.repeat(

@@ -13,7 +13,7 @@ RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free", "fa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class TickAnswer:
     """What one tick answers.
 
     Attributes:
@@ -40,7 +40,7 @@ class Tick(Protocol):
 
     def step(
         self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
-    ) -> Step:
+    ) -> TickAnswer:
         """Answer one tick; nothing raises.
 
         Args:

@@ -25,7 +25,7 @@ Written = tuple[
 ]  # fmt: skip
 
 
-class BodyTerms:
+class DynamicsTerms:
     """Mass matrix, bias, and the motion of soles and centre of mass in the last state.
 
     Sole quantities are in axes of the sole, linear before angular, as pinocchio's LOCAL has them.
@@ -135,7 +135,7 @@ def read_terms(q: Vector, v: Vector, given: Given, fixed: Fixed, out: Written) -
         v: (nv,) velocity.
         given: Upper triangle of the mass matrix, bias, and of each sole Jacobian, placement and acceleration of its joint less gravity.
         fixed: Placements of the soles in their joints, and gravity and one over the mass.
-        out: M, h, J, drift, twist, to_base, place, turn, R_WB, com, com_rate, J_com and com_drift of ``BodyTerms``; overwritten.
+        out: M, h, J, drift, twist, to_base, place, turn, R_WB, com, com_rate, J_com and com_drift of ``DynamicsTerms``; overwritten.
     """
     M, h, R, com, nv = out[0], out[1], out[8], out[9], len(v)
     for i in range(nv):

@@ -9,23 +9,23 @@ import numpy as np
 
 from humanoid_dynamics.filtering.proportions import Proportions, measure_proportions
 from humanoid_dynamics.filtering.sole_edges import TOE
-from humanoid_dynamics.filtering.ticks.edges import EdgeSeat
-from humanoid_dynamics.filtering.ticks.footing import Footing
-from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.ladder import Ladder
-from humanoid_dynamics.filtering.ticks.program import Choice, ExtraRows, Weights
-from humanoid_dynamics.filtering.ticks.programs import (
-    Programs,
+from humanoid_dynamics.filtering.ticks.cascade import (
+    FallbackCascade,
+    QpCache,
     build_cones,
     find_rectangles,
     read_efforts,
 )
+from humanoid_dynamics.filtering.ticks.edges import EdgeSeat
+from humanoid_dynamics.filtering.ticks.footing import ContactTracker
+from humanoid_dynamics.filtering.ticks.joint_room import JointAccelerationBounds
+from humanoid_dynamics.filtering.ticks.program import ExtraRows, QpAnswer, Weights
 from humanoid_dynamics.filtering.ticks.sliding import Sliding
 from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
-from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.step import TickAnswer
 from humanoid_dynamics.filtering.ticks.target import Target, stand_still
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wishes import Gains, Wishes
+from humanoid_dynamics.filtering.ticks.terms import BASE, DynamicsTerms
+from humanoid_dynamics.filtering.ticks.wishes import TaskGains, TaskReferences
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -47,7 +47,7 @@ class TickSettings:
         edges: Whether soles may stand on their front or rear edge.
     """
 
-    gains: Gains = field(default_factory=Gains)
+    gains: TaskGains = field(default_factory=TaskGains)
     weights: Weights = field(default_factory=Weights)
     joint_limits: bool = True
     torque_limits: bool = True
@@ -82,11 +82,13 @@ class BalancedTick:
         settings = settings or TickSettings()
         proportions = proportions or measure_proportions(robot)
         self._settings = settings
-        self.footing, self._stop = Footing(proportions), 1.0 / settings.gains.stance[1]
+        self.footing, self._stop = ContactTracker(proportions), 1.0 / settings.gains.stance[1]
         self._weight = proportions.mass * proportions.gravity
-        self.terms = BodyTerms(robot, proportions)
-        self._wishes = Wishes(robot, settings.gains, find_rectangles(robot, settings.inside))
-        self._room = JointRoom(robot, keep=settings.joint_limits)
+        self.terms = DynamicsTerms(robot, proportions)
+        self._wishes = TaskReferences(
+            robot, settings.gains, find_rectangles(robot, settings.inside)
+        )
+        self._room = JointAccelerationBounds(robot, keep=settings.joint_limits)
         effort = read_efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = (
             build_cones(robot, settings.inside)
@@ -94,7 +96,7 @@ class BalancedTick:
             else (np.zeros((0, 6)), np.zeros((0, 6)))
         )
         sliding = Sliding(proportions.centres, self._weight)
-        programs = Programs(
+        programs = QpCache(
             (cones, effort),
             (settings.weights, self._weight),
             sliding,
@@ -105,7 +107,7 @@ class BalancedTick:
             self._edges = programs.add_edges(
                 robot, settings.inside, settings.gains, unilateral=settings.unilateral
             )
-        self._ladder = Ladder(programs, self.terms, self._wishes, self._room, sliding)
+        self._ladder = FallbackCascade(programs, self.terms, self._wishes, self._room, sliding)
         self._leaps = False
         self._prepared: tuple[Vector, Vector] | None = None  # state whose terms are known
         self._warm_up(robot, programs, sliding)
@@ -123,7 +125,7 @@ class BalancedTick:
         stance = sorted(foot + 2 if edges[foot] else foot for foot in standing)
         return tuple(stance), (edges[0] if 0 in standing else 0, edges[1] if 1 in standing else 0)
 
-    def _warm_up(self, robot: RobotModel, programs: Programs, sliding: Sliding) -> None:
+    def _warm_up(self, robot: RobotModel, programs: QpCache, sliding: Sliding) -> None:
         """Compile, or load what is compiled, before a robot waits for it."""
         q, v = np.array(robot.posture), np.zeros(robot.nv)
         self.terms.update(q, v)
@@ -159,7 +161,7 @@ class BalancedTick:
 
     def step(
         self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False
-    ) -> Step:
+    ) -> TickAnswer:
         """Answer one tick; nothing raises.
 
         Args:
@@ -190,12 +192,12 @@ class BalancedTick:
         choice, rung = self._descend(feet, q, v, dt, measured)
         if self._edges is not None:
             self._edges.read_all(edges, choice.wrenches)
-        return Step(choice.vdot, choice.tau, choice.wrenches, settled, rung, edges=edges)
+        return TickAnswer(choice.vdot, choice.tau, choice.wrenches, settled, rung, edges=edges)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""
 
     def _descend(
         self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool
-    ) -> tuple[Choice, int]:
+    ) -> tuple[QpAnswer, int]:
         return self._ladder.descend(feet, (q, v, dt), measured=measured, leaps=self._leaps)

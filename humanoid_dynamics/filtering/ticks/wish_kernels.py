@@ -40,7 +40,7 @@ def update_wishes(
     """Write the accelerations to wish for.
 
     Args:
-        wanted: The target, one thing after the other: see ``Wishes``.
+        wanted: The target, one thing after the other: see ``TaskReferences``.
         stands: Which soles stand; 2 where one settles.
         pull: Share of the stiffness that holds standing soles in place.
         error: (nv,) way from the configuration to the wanted one.

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.terms import BASE, DynamicsTerms
 from humanoid_dynamics.filtering.ticks.wish_kernels import SETTLES, update_wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -38,7 +38,7 @@ HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at
 
 
 @dataclass(frozen=True)
-class Gains:
+class TaskGains:
     """How strongly deviations are corrected, each with stiffness [1/s^2] and damping [1/s].
 
     Attributes:
@@ -58,7 +58,7 @@ class Gains:
     stance: tuple[float, float] = (900.0, 150.0)
 
 
-class Wishes:
+class TaskReferences:
     """Accelerations that bring the robot to its target.
 
     Attributes:
@@ -76,7 +76,7 @@ class Wishes:
     def __init__(
         self,
         robot: RobotModel,
-        gains: Gains,
+        gains: TaskGains,
         corners: tuple[Matrix, Matrix],
     ) -> None:
         """Take the memory.
@@ -123,7 +123,7 @@ class Wishes:
         target: Target,
         q: Vector,
         v: Vector,
-        terms: BodyTerms,
+        terms: DynamicsTerms,
         *,
         pull: float = 1.0,
         settled: tuple[bool, bool] = (True, True),
@@ -154,7 +154,7 @@ class Wishes:
         if pull == 0.0:
             self._ask_soles(target, terms)
 
-    def _ask_soles(self, target: Target, terms: BodyTerms) -> None:
+    def _ask_soles(self, target: Target, terms: DynamicsTerms) -> None:
         """Ask the soles of a measured robot for no more than helps: what they cannot give is paid for with the body."""
         height = float(terms.com[2] - target.ground.max())
         if height < SMALLEST:
@@ -169,7 +169,7 @@ class Wishes:
             self._spare_body(target, terms, capture, pivot)
 
     def _spare_height(
-        self, foot: int, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector
+        self, foot: int, target: Target, terms: DynamicsTerms, capture: Vector, pivot: Vector
     ) -> None:
         """Ask a sole that stands alone for no pivot before or behind it where only a step catches the robot.
 
@@ -189,7 +189,9 @@ class Wishes:
             square,
         )
 
-    def _spare_body(self, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector) -> None:
+    def _spare_body(
+        self, target: Target, terms: DynamicsTerms, capture: Vector, pivot: Vector
+    ) -> None:
         """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
         across = terms.place[0, :2] - terms.place[1, :2]
         apart = float(np.hypot(*across))
@@ -211,7 +213,7 @@ class Wishes:
         )
         self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
 
-    def _reach(self, feet: tuple[int, ...], terms: BodyTerms, way: Vector) -> Vector:
+    def _reach(self, feet: tuple[int, ...], terms: DynamicsTerms, way: Vector) -> Vector:
         """Return how far the corners of soles are along a way, seen from above [m]."""
         return (
             np.vstack(

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import InputStage
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.track import ReferenceTrack
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.model.robot import RobotModel
@@ -31,8 +31,10 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
         proportions: Its measures.
         settings: Times and lengths.
     """
-    intake = Intake(robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions))
-    track = Track(robot, proportions, settings)
+    intake = InputStage(
+        robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions)
+    )
+    track = ReferenceTrack(robot, proportions, settings)
     planner = Planner(proportions, settings, track)
     upright, leaning = np.array(robot.posture), np.array(robot.posture)
     turn = pin.Quaternion(math.cos(0.5 * LEANING), math.sin(0.5 * LEANING), 0.0, 0.0)
