@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.conditioning.warm_up import rehearse
 from humanoid_dynamics.filtering.fallen import has_fallen, unheld
 from humanoid_dynamics.filtering.frame import FilterStatus, Frame
-from humanoid_dynamics.filtering.measured import read_number, read_state
+from humanoid_dynamics.filtering.measured import read_arrays, read_number, read_state
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.prediction import Prediction
 from humanoid_dynamics.filtering.proportions import measure_proportions
@@ -235,11 +235,15 @@ class DynamicsFilter:
         self._measured = measured is not None
         frame = self._advance(target, self._measured)
         self._prediction.note(frame.vdot)
-        believed = state is not None or not self._measured
-        self.status, self.reason = tell_frame(
-            frame, stream.refused, stream.stood, believed=believed
-        )
+        fault = self._name_fault(measured) if state is None and self._measured else None
+        self.status, self.reason = tell_frame(frame, stream.refused, stream.stood, fault)
         return frame
+
+    def _name_fault(self, measured: tuple[Vector, Vector] | None) -> FilterStatus:
+        """Return why a measured state is not used."""
+        if read_arrays(self.robot.model, measured) is None:
+            return FilterStatus.STATE_WRONG_SHAPE
+        return FilterStatus.STATE_NOT_FINITE
 
     def _prepare(self) -> None:
         """Plan the next rows where none are left and the look-ahead is there: at the push that brings it, so that ticks need not."""

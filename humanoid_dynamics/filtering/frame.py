@@ -24,7 +24,11 @@ class FilterStatus(StatusEnum):
     LIMIT_VIOLATED = "LIMIT_VIOLATED", "a limit is violated; the certificate names it"
     STATE_NOT_FINITE = (
         "STATE_NOT_FINITE",
-        "the measured state is not finite; the last good one is used",
+        "the measured state is not finite or its quaternion not of unit length; the last good one is used",
+    )
+    STATE_WRONG_SHAPE = (
+        "STATE_WRONG_SHAPE",
+        "the measured state is not a configuration and a velocity of this robot; the last good one is used",
     )
     FALLEN = (
         "FALLEN",

@@ -38,8 +38,8 @@ def read_vector(values: Any) -> Vector | None:
         return None
 
 
-def read_state(model: pin.Model, measured: Any) -> tuple[Vector, Vector] | None:
-    """Return a measured state; None where it is none: not two, of another size, not finite, or not turned by unit quaternions.
+def read_arrays(model: pin.Model, measured: Any) -> tuple[Vector, Vector] | None:
+    """Return a configuration and a velocity as arrays of one's own; None where they are not two, no numbers, or of another size.
 
     Args:
         model: The robot.
@@ -50,8 +50,21 @@ def read_state(model: pin.Model, measured: Any) -> tuple[Vector, Vector] | None:
     except (TypeError, ValueError):
         return None
     q, v = read_vector(first), read_vector(second)
-    if q is None or v is None or q.shape != (model.nq,) or v.shape != (model.nv,):
+    fits = q is not None and v is not None and q.shape == (model.nq,) and v.shape == (model.nv,)
+    return (q, v) if fits and q is not None and v is not None else None
+
+
+def read_state(model: pin.Model, measured: Any) -> tuple[Vector, Vector] | None:
+    """Return a measured state; None where it is none: not two, of another size, not finite, or not turned by unit quaternions.
+
+    Args:
+        model: The robot.
+        measured: Configuration and velocity.
+    """
+    arrays = read_arrays(model, measured)
+    if arrays is None:
         return None
+    q, v = arrays
     if not (np.isfinite(q).all() and np.isfinite(v).all() and pin.isNormalized(model, q, NORMAL)):
         return None
     return (q if pin.isNormalized(model, q, UNIT) else np.asarray(pin.normalize(model, q))), v

@@ -10,7 +10,7 @@ from humanoid_dynamics.filtering.ticks.step import RUNGS
 
 
 def tell_frame(
-    frame: Frame, refused: SampleStatus | None, stood: float, *, believed: bool
+    frame: Frame, refused: SampleStatus | None, stood: float, fault: FilterStatus | None
 ) -> tuple[FilterStatus, str]:
     """Return status and reason of a frame.
 
@@ -18,9 +18,9 @@ def tell_frame(
         frame: The frame.
         refused: Status of the last sample where it was rejected.
         stood: For how long the reference has stood still because no sample comes [s].
-        believed: Whether the measured state, if any, is used.
+        fault: Why the measured state is not used; None where it is, or there is none.
     """
-    status = _name(frame, believed)
+    status = _name(frame, fault)
     if status is FilterStatus.OK and stood > 0.0:
         why = f"; the last one was rejected: {refused.description}" if refused else ""
         return (
@@ -32,11 +32,11 @@ def tell_frame(
     return status, status.description
 
 
-def _name(frame: Frame, believed: bool) -> FilterStatus:
+def _name(frame: Frame, fault: FilterStatus | None) -> FilterStatus:
     if frame.rung == FALLEN:
         return FilterStatus.FALLEN
-    if not believed:
-        return FilterStatus.STATE_NOT_FINITE
+    if fault is not None:
+        return fault
     if frame.rung:
         return FilterStatus.RELAXED
     return FilterStatus.OK if frame.certificate.holds else FilterStatus.LIMIT_VIOLATED

@@ -153,7 +153,7 @@ def test_measured_state_that_is_none_is_left_out():
         (bad, "STATE_NOT_FINITE"),
         (good, "OK"),
         (bad, "STATE_NOT_FINITE"),
-        ((good[1], good[0]), "STATE_NOT_FINITE"),
+        ((good[1], good[0]), "STATE_WRONG_SHAPE"),
     ):
         frame = flow.step(state)
         assert flow.status == said

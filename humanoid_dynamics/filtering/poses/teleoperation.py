@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.fallen import has_fallen
-from humanoid_dynamics.filtering.measured import read_number, read_state
+from humanoid_dynamics.filtering.measured import read_arrays, read_number, read_state
 from humanoid_dynamics.filtering.poses.answer import (
     StreamReport,
     TeleoperationFrame,
@@ -272,6 +272,8 @@ class Teleoperation:
     def _take_state(self, measured: tuple[Vector, Vector]) -> TeleoperationStatus:
         state = read_state(self.robot.model, measured)
         if state is None:
+            if read_arrays(self.robot.model, measured) is None:
+                return TeleoperationStatus.STATE_WRONG_SHAPE
             return TeleoperationStatus.STATE_NOT_FINITE
         q, v = state
         if self._started:
