@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -49,11 +50,15 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
     Returns:
         The thresholds.
     """
-    moves = np.linalg.norm(np.diff(base[:, :2], axis=0), axis=1) > MOVING * dt
+    way = base[1:, :2] - base[:-1, :2]
+    moves = (way * way).sum(axis=1) > (MOVING * dt) ** 2
     if np.count_nonzero(moves) * dt < EVIDENCE:
         return RECORDED_FEET
-    speeds = np.linalg.norm(np.diff(centres, axis=0)[moves], axis=2) / dt
-    still = float(np.quantile(speeds.min(axis=1), NINE_OF_TEN)) <= PLANNED
+    steps = (centres[1:] - centres[:-1])[moves]
+    slower = np.sort((steps * steps).sum(axis=2).min(axis=1))
+    last = NINE_OF_TEN * (len(slower) - 1)
+    one, other = np.sqrt(slower[[int(last), math.ceil(last)]]).tolist()
+    still = one + (last - int(last)) * (other - one) <= PLANNED * dt
     return PLANNED_FEET if still else RECORDED_FEET
 
 

@@ -189,6 +189,8 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
     known = np.flatnonzero(count)
     if not len(known):
         return total
+    if len(known) == n:
+        return np.asarray(total / count[:, None])
     ways = total[known] / count[known, None]
     return np.column_stack([np.interp(np.arange(n), known, way) for way in ways.T])
 

@@ -27,6 +27,9 @@ COSINE, SINE, X, Y, TURNED, LEFT_WAY, LEFT_TURN = range(7)  # places in what is 
 PACE_WAY, PACE_TURN, SLIP_WAY, SLIP_TURN, RISES = range(5)  # places in its limits
 
 
+Soles = list[list[float]]  # middle [m] and heading [rad] of each
+
+
 class Leash:
     """Holds postures back where both soles move alike: the whole posture is moved and turned over the ground, its joints stay.
 
@@ -120,44 +123,39 @@ def hold_soles(
     asked = see_soles(*soles)
     moved = move_soles(asked, state)
     holds = bool(state[X] != 0.0 or state[Y] != 0.0 or state[SINE] != 0.0)
-    lower = float(moved[:, 2].min() - last[:, 2].min())
+    lower = min(moved[0][2], moved[1][2]) - float(last[:, 2].min())
     if gap >= 0.0 and abs(lower) <= limits[RISES] * gap:
-        holds = pull_soles(asked, moved, last, gap, limits, state)
+        holds = pull_soles(asked, moved, last.tolist(), gap, limits, state)
         moved = move_soles(asked, state)
     last[:] = moved
     return holds
 
 
-def see_soles(poses: Matrix, joints: Indices, points: Matrix) -> Matrix:
-    """Return middles and headings of both soles, (2, 4)."""
-    turns = poses[joints, :9].reshape(2, 3, 3)  # column by column
-    ahead = np.einsum("fki,fk->fi", turns, points[:, 3:])
-    middles = poses[joints, 9:] + np.einsum("fki,fk->fi", turns, points[:, :3])
-    return np.column_stack((middles, np.arctan2(ahead[:, 1], ahead[:, 0])))
+def see_soles(poses: Matrix, joints: Indices, points: Matrix) -> Soles:
+    """Return middles and headings of both soles."""
+    moved = poses[joints]
+    seen = np.matmul(points.reshape(2, 2, 3), moved[:, :9].reshape(2, 3, 3))  # column by column
+    seen[:, 0] += moved[:, 9:]
+    return [[*middle, math.atan2(y, x)] for middle, (x, y, _) in seen.tolist()]
 
 
-def move_soles(asked: Matrix, state: Vector) -> Matrix:
-    """Return soles as they are where the posture is held, (2, 4)."""
-    moved, (c, s, x, y, turned) = asked.copy(), state[: TURNED + 1].tolist()
-    moved[:, 0] = c * asked[:, 0] - s * asked[:, 1] + x
-    moved[:, 1] = s * asked[:, 0] + c * asked[:, 1] + y
-    moved[:, 3] += turned
-    return moved
+def move_soles(asked: Soles, state: Vector) -> Soles:
+    """Return soles as they are where the posture is held."""
+    c, s, way_x, way_y, turned = state[: TURNED + 1].tolist()
+    return [
+        [c * x - s * y + way_x, s * x + c * y + way_y, z, heading + turned]
+        for x, y, z, heading in asked
+    ]
 
 
 def pull_soles(
-    asked: Matrix, soles: Matrix, last: Matrix, gap: float, limits: Vector, state: Vector
+    asked: Soles, soles: Soles, last: Soles, gap: float, limits: Vector, state: Vector
 ) -> bool:
     """Let soles slide and turn as far as they may, and come back where they may go farther; return whether they are elsewhere then."""
-    x, y = common_way(
-        soles[0, 0] - last[0, 0],
-        soles[0, 1] - last[0, 1],
-        soles[1, 0] - last[1, 0],
-        soles[1, 1] - last[1, 1],
-    )
-    turned = common_turn(within(soles[0, 3] - last[0, 3]), within(soles[1, 3] - last[1, 3]))
-    off_x = 0.5 * (soles[0, 0] - asked[0, 0] + soles[1, 0] - asked[1, 0])
-    off_y = 0.5 * (soles[0, 1] - asked[0, 1] + soles[1, 1] - asked[1, 1])
+    ways = [[now[k] - was[k] for k in range(4)] for now, was in zip(soles, last, strict=True)]
+    x, y = common_way(*ways[0][:2], *ways[1][:2])
+    turned = common_turn(within(ways[0][3]), within(ways[1][3]))
+    off_x, off_y = (0.5 * (soles[0][k] - asked[0][k] + soles[1][k] - asked[1][k]) for k in range(2))
     step, turn = limits[PACE_WAY] * gap, limits[PACE_TURN] * gap
     most, widest = state[LEFT_WAY] + step, state[LEFT_TURN] + turn
     back = shorter(off_x, off_y, step)
@@ -172,7 +170,7 @@ def pull_soles(
         state[COSINE], state[SINE], state[X], state[Y], state[TURNED] = 1.0, 0.0, 0.0, 0.0, 0.0
         return False
     c, s = math.cos(angle), math.sin(angle)
-    middle_x, middle_y = 0.5 * (soles[0, 0] + soles[1, 0]), 0.5 * (soles[0, 1] + soles[1, 1])
+    middle_x, middle_y = 0.5 * (soles[0][0] + soles[1][0]), 0.5 * (soles[0][1] + soles[1][1])
     px, py = state[X] - middle_x, state[Y] - middle_y
     state[X], state[Y] = c * px - s * py + middle_x + way_x, s * px + c * py + middle_y + way_y
     cosine, sine = state[COSINE], state[SINE]

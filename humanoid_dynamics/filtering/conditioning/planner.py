@@ -37,9 +37,8 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-UPWARD = read_only([0.0, 0.0, 1.0])  # normal of level ground
 ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 
 
@@ -281,9 +280,10 @@ class Planner:
         rates = self._track.rate.between(now, now + count + 1)
         placed = self._track.q.between(now, now + count).copy()
         placed[:, :3] += window.shift[window.now : window.now + count]
-        v, a = 0.5 * (rates[:-1] + rates[1:]), np.diff(rates, axis=0) / dt
+        v, a = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt
         ground, load = np.zeros((count, 2)), np.full((count, 2), np.inf)
-        normals, until = np.tile(UPWARD, (count, 2, 1)), count_until_lift(labels, count, dt)
+        normals, until = np.zeros((count, 2, 3)), count_until_lift(labels, count, dt)
+        normals[:, :, 2] = 1.0
         place, turn, rate, second = soles
         touches, aloft = (
             labels[:count].tolist(),
@@ -339,8 +339,12 @@ def count_until_lift(labels: Labels, count: int, dt: float) -> Matrix:
     """
     until = np.full((count, 2), np.inf)
     for foot in (0, 1):
-        rows = np.flatnonzero(~labels[:, foot])
-        after = np.searchsorted(rows, np.arange(count))
-        seen = after < len(rows)
-        until[seen, foot] = dt * (rows[after[seen]] - np.flatnonzero(seen))
+        first = 0
+        for row in np.flatnonzero(
+            ~labels[:, foot]
+        ).tolist():  # each is the next for those since the last
+            if first >= count:
+                break
+            until[first : row + 1, foot] = dt * (row - np.arange(first, min(row + 1, count)))
+            first = row + 1
     return until

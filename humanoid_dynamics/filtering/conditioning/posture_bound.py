@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +40,6 @@ HIGH = (
 )  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
 NEAR = 0.15  # of the leg; soles less far over the lower one count where tilts are asked for
 LEAST = 1e-9  # m^2
-LEAN, HEIGHT, FAR, TILT = range(4)  # places in the numbers
-UP, BEARS, SOLES = slice(4, 7), slice(7, 9), slice(9, 13)
 
 Point = tuple[float, float]
 
@@ -127,8 +126,7 @@ class PostureBound:
                 for frame, point in zip(frames, points, strict=True)
             ]
         )
-        self._known = np.array([*proportions.up, *proportions.lean, proportions.leg])
-        self._numbers = np.empty(13)
+        self._known = [*proportions.up, *proportions.lean.tolist(), proportions.leg]
         self._rest = np.array(robot.posture)
         speed = math.sqrt(proportions.gravity * proportions.height)
         self._fastest = FASTEST[0], math.inf if leaps else FASTEST[1] * speed
@@ -157,19 +155,11 @@ class PostureBound:
         pin.centerOfMass(self._model, self._data, q)
         if not self._placements.shared:
             self._placements.refresh()
-        see_posture(
-            (q, self._com, self._placements.poses),
-            self._joints,
-            self._soles,
-            self._known,
-            self._numbers,
-        )
-        lean, height, far, tilt, ux, uy, uz, x, y, left_x, left_y, right_x, right_y = (
-            self._numbers.tolist()
-        )
-        return Seen(
-            lean, height, far, tilt, (ux, uy, uz), (x, y), ((left_x, left_y), (right_x, right_y))
-        )
+        poses = self._placements.poses[self._joints]
+        axes = poses[:, :9].reshape(2, 3, 3)  # column by column
+        soles = np.matmul(self._soles.reshape(2, 2, 3), axes).reshape(2, 6)
+        soles[:, :3] += poses[:, 9:]
+        return see_posture(q[:7].tolist(), self._com.tolist(), soles, self._known)
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -259,61 +249,37 @@ class PostureBound:
 
 
 def see_posture(
-    now: tuple[Vector, Vector, Matrix], joints: Indices, soles: Matrix, known: Vector, out: Vector
-) -> None:
-    """Write what counts of a posture; see ``posture_bound.Seen``.
+    base: Sequence[float], com: Sequence[float], soles: Matrix, known: Sequence[float]
+) -> Seen:
+    """Return what counts of a posture.
 
     Args:
-        now: (nq,) configuration, (3,) centre of mass [m], (nj, 12) poses of the joints, rotations column by column, then places [m].
-        joints: (2,) those that carry left and right sole.
-        soles: (2, 6) middle of each sole [m] and its normal, in axes of its joint.
+        base: Place [m] and quaternion of the base.
+        com: Centre of mass [m].
+        soles: (2, 6) middle of each sole [m] and its normal.
         known: Direction upward in axes of the base at rest, where the ground pulls the centre of mass to, seen from above [m], and length
             of a leg [m].
-        out: Lean [rad], height [m], distance [m], tilt [rad], direction upward, point that bears [m], middles of soles [m]; overwritten.
     """
-    q, com, poses = now
-    x, y, z, w = q[3], q[4], q[5], q[6]
+    x, y, z, w = base[3:7]
     up = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w + z * z - x * x - y * y
-    out[4], out[5], out[6] = up
-    out[LEAN] = angle_between(up, (known[0], known[1], known[2]))
     px, py = com[0] + known[3], com[1] + known[4]
-    out[7], out[8] = px, py
-    left, right = poses[joints[0]], poses[joints[1]]
-    one, other = _height_of(left, soles[0]), _height_of(right, soles[1])
-    for j in range(2):
-        out[9 + j] = (
-            left[9 + j]
-            + left[j] * soles[0, 0]
-            + left[3 + j] * soles[0, 1]
-            + left[6 + j] * soles[0, 2]
-        )
-        out[11 + j] = (
-            right[9 + j]
-            + right[j] * soles[1, 0]
-            + right[3 + j] * soles[1, 1]
-            + right[6 + j] * soles[1, 2]
-        )
-    lower = 1 if other < one else 0
+    (lx, ly, one, _, _, left_up), (rx, ry, other, _, _, right_up) = soles.tolist()
+    (start, lower_up), (end, upper_up) = ((lx, ly), left_up), ((rx, ry), right_up)
+    if other < one:
+        (start, lower_up), (end, upper_up) = (end, upper_up), (start, lower_up)
     over = abs(other - one) / known[5]
-    out[HEIGHT] = q[2] - min(one, other)
-    upright = 1.0
-    for k in range(2):
-        if k == lower or over < NEAR:
-            pose = poses[joints[k]]
-            upright = min(
-                upright, pose[2] * soles[k, 3] + pose[5] * soles[k, 4] + pose[8] * soles[k, 5]
-            )
-    out[TILT] = math.acos(max(upright, -1.0))
+    upright = min(1.0, lower_up, upper_up if over < NEAR else 1.0)
     bears = min(max((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0), 1.0)
-    a, b = 9 + 2 * lower, 11 - 2 * lower
-    out[FAR] = distance_from(
-        px, py, (out[a], out[a + 1]), (bears * (out[b] - out[a]), bears * (out[b + 1] - out[a + 1]))
+    across = bears * (end[0] - start[0]), bears * (end[1] - start[1])
+    return Seen(
+        angle_between(up, (known[0], known[1], known[2])),
+        base[2] - min(one, other),
+        distance_from(px, py, start, across),
+        math.acos(max(upright, -1.0)),
+        up,
+        (px, py),
+        ((lx, ly), (rx, ry)),
     )
-
-
-def _height_of(pose: Vector, sole: Vector) -> float:
-    x, y, z = sole[0], sole[1], sole[2]
-    return float(pose[11] + pose[2] * x + pose[5] * y + pose[8] * z)
 
 
 def angle_between(up: tuple[float, float, float], other: tuple[float, float, float]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
@@ -114,9 +113,11 @@ def find_rates(places: Matrix, turns: Matrix, dt: float) -> tuple[Matrix, Matrix
         turns: (n + 2, 3, 3) orientations.
         dt: Time between rows [s].
     """
-    steps = np.array([pin.log3(B @ A.T) for A, B in pairwise(turns)])
-    ways = np.hstack((np.diff(places, axis=0), steps))
-    return (ways[1:] + ways[:-1]) / (2.0 * dt), np.diff(ways, axis=0) / (dt * dt)
+    ways = np.empty((len(places) - 1, 6))
+    ways[:, :3] = places[1:] - places[:-1]
+    for way, A, B in zip(ways, turns[:-1], turns[1:], strict=True):
+        way[3:] = pin.log3(B @ A.T)
+    return (ways[1:] + ways[:-1]) / (2.0 * dt), (ways[1:] - ways[:-1]) / (dt * dt)
 
 
 def against(places: Matrix, turns: Matrix, dt: float) -> Matrix:

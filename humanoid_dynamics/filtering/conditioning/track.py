@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numpy.lib.stride_tricks import sliding_window_view
 
 from humanoid_dynamics.dynamics.placements import Placements
-from humanoid_dynamics.filtering.conditioning.rows import MOST, RingBuffer
+from humanoid_dynamics.filtering.conditioning.rows import RingBuffer
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -19,6 +18,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+BLOCK = 32  # rows that are smoothed at a time
 SAME = 1e-9  # s; instants this near are one
 OTHER_CLOCK = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
@@ -74,9 +74,12 @@ class ReferenceTrack:
             proportions.leg,
         )
         self._placements = Placements(robot.model, self._data)
-        self._poses = np.empty((MOST, *self._placements.poses.shape))
-        self._kernel = flat_kernel(half)
-        self.half = len(self._kernel) // 2
+        self._poses = np.empty((BLOCK, *self._placements.poses.shape))
+        kernel = flat_kernel(half)
+        self.half = len(kernel) // 2
+        self._means = np.zeros((BLOCK, BLOCK + len(kernel) - 1))  # rows are weighted means of rows
+        for row, weights in enumerate(self._means):
+            weights[row : row + len(kernel)] = kernel
         self._eager = settings.lookahead < 0.1
         self._units = unit_blocks(robot)
         self.restart()
@@ -215,19 +218,18 @@ class ReferenceTrack:
     def _make_unit(self, rows: Matrix) -> Matrix:
         """Give parts of rows unit length, in place; return the rows."""
         for unit in self._units:
-            rows[:, unit] /= np.linalg.norm(rows[:, unit], axis=1, keepdims=True)
+            part = rows[:, unit]
+            part /= np.sqrt(np.einsum("ij,ij->i", part, part))[:, None]
         return rows
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
         window = 2 * self.half
-        while (count := min(self._raw.end - window - self.q.end, MOST)) > 0:
+        while (count := min(self._raw.end - window - self.q.end, BLOCK)) > 0:
             first = self.q.end
             q = self.q.room(count)
             raw = self._raw.between(first, first + count + window)
-            q[:] = np.einsum(
-                "nqk,k->nq", sliding_window_view(raw, window + 1, axis=0), self._kernel
-            )
+            np.dot(self._means[:count, : count + window], raw, out=q)
             self._make_unit(q)
             self._measure(q, self.q.between(first - 1, first)[0] if first else q[0])
 
@@ -258,12 +260,14 @@ class ReferenceTrack:
         """Write where soles are, how they are turned, where they point, their middles, and how straight the legs are."""
         joints, points, soles, leg = self._legs
         place, turn, heading, centre, stretch = out
-        axes = poses[:, joints, :9].reshape(-1, len(joints), 3, 3)  # column by column
-        at = poses[:, joints, 9:] + np.einsum("nfki,fk->nfi", axes, points)
+        moved = poses[:, joints]
+        axes = moved[:, :, :9].reshape(-1, len(joints), 3, 3)  # column by column
+        at = moved[:, :, 9:] + np.matmul(points[:, None], axes)[:, :, 0]
         place[:], centre[:] = at[:, :2], at[:, 2:4]
-        turn[:] = np.einsum("nfki,fkj->nfij", axes[:, :2], soles)
-        heading[:] = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
-        stretch[:] = np.linalg.norm(at[:, 4:6] - at[:, 6:], axis=2) / leg
+        np.matmul(axes[:, :2].swapaxes(2, 3), soles, out=turn)
+        np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0], out=heading)
+        apart = at[:, 4:6] - at[:, 6:]
+        np.divide(np.sqrt((apart * apart).sum(axis=2)), leg, out=stretch)
 
 
 def sample_cubic(knots: Matrix, times: Sequence[float], share: Vector) -> Matrix:
@@ -274,10 +278,18 @@ def sample_cubic(knots: Matrix, times: Sequence[float], share: Vector) -> Matrix
         times: Their instants [s].
         share: (n,) shares of the time from the second to the third.
     """
-    before, one, other, after = knots
-    rate = (other - before) / (times[2] - times[0])
-    next_rate = (after - one) / (times[3] - times[1])
-    s, h = share[:, None], times[2] - times[1]
-    start, end = (1.0 + 2.0 * s) * (1.0 - s) ** 2, s * s * (3.0 - 2.0 * s)
-    slopes = s * (1.0 - s) ** 2 * h * rate + s * s * (s - 1.0) * h * next_rate
-    return np.asarray(start * one + end * other + slopes)
+    h = times[2] - times[1]
+    back, ahead = h / (times[2] - times[0]), h / (times[3] - times[1])
+    weights = np.array(  # of the samples, by powers of the share: 1, s, s^2, s^3
+        [
+            [0.0, 1.0, 0.0, 0.0],
+            [-back, 0.0, back, 0.0],
+            [2.0 * back, -3.0 + ahead, 3.0 - 2.0 * back, -ahead],
+            [-back, 2.0 - ahead, back - 2.0, ahead],
+        ]
+    )
+    powers = np.empty((len(share), 4))
+    powers[:, 0], powers[:, 1] = 1.0, share
+    np.multiply(share, share, out=powers[:, 2])
+    np.multiply(powers[:, 2], share, out=powers[:, 3])
+    return np.asarray(powers @ (weights @ knots))

@@ -119,7 +119,9 @@ def look(track: ReferenceTrack, settings: Settings, row: int, gravity: float) ->
         rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn)
     )
     aloft: Labels = np.zeros(n, dtype=np.bool_)
-    if (np.diff(com[:, 2], 2) < -FREE * gravity * dt * dt).any():
+    height = com[:, 2]
+    bend = height[2:] - 2.0 * height[1:-1] + height[:-2]
+    if bend.min(initial=0.0) < -FREE * gravity * dt * dt:
         aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
     path = smooth_columns(
         track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left
@@ -149,10 +151,12 @@ def find_speeds(centre: Matrix, dt: float) -> Matrix:
     rates = np.empty_like(centre)
     rates[1:-1] = (centre[2:] - centre[:-2]) / (2.0 * dt)
     rates[0], rates[-1] = rates[1], rates[-2]  # the ends repeat their neighbours
-    speed: Matrix = np.linalg.norm(rates, axis=2)
-    apart = np.linalg.norm(rates[:, 0] - rates[:, 1], axis=1)
-    slides = (speed.min(axis=1) > SLIDING) & (apart < ALIKE)
-    speed[slides] = 0.5 * apart[slides, None]
+    speed: Matrix = np.sqrt(np.einsum("nfi,nfi->nf", rates, rates))
+    parting = rates[:, 0] - rates[:, 1]
+    apart = np.sqrt(np.einsum("ni,ni->n", parting, parting))
+    slides = (speed[:, 0] > SLIDING) & (speed[:, 1] > SLIDING) & (apart < ALIKE)
+    if slides.any():
+        speed[slides] = 0.5 * apart[slides, None]
     return speed
 
 
