@@ -25,7 +25,7 @@ from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
-    from humanoid_dynamics.filtering.batches.task import Outcome
+    from humanoid_dynamics.filtering.batches.task import ClipOutcome
 
 HEADS = ("rank", "clip", "state", "feasibility before", "after", "verdict")
 SourcesArgument = Annotated[
@@ -138,7 +138,10 @@ def write_rows(rows: Sequence[dict[str, Any]], out: Path) -> Path:
 
 
 def _print(
-    rows: Sequence[dict[str, Any]], outcomes: "Sequence[Outcome]", seconds: float, console: Console
+    rows: Sequence[dict[str, Any]],
+    outcomes: "Sequence[ClipOutcome]",
+    seconds: float,
+    console: Console,
 ) -> None:
     done = sorted((row for row in rows if "rank" in row), key=lambda row: int(row["rank"]))
     if done:

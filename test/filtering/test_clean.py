@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.batches.clean import CleanJob, rank_clips
 from humanoid_dynamics.filtering.batches.clips import find_clips
 from humanoid_dynamics.filtering.batches.job import build_job, build_tasks
 from humanoid_dynamics.filtering.batches.parts import WHOLE, find_cuts, list_parts
-from humanoid_dynamics.filtering.batches.task import Outcome, Task
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, ClipTask
 from humanoid_dynamics.filtering.feasibility import score_certificates, score_frames
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_recording
@@ -166,7 +166,7 @@ def test_motions_of_a_library_are_clips_of_their_own(robot, tmp_path, walk):
 def test_ranks_follow_the_raw_motion():
     def outcome(name, score, problem=""):
         facts = {"feasibility": {"before": {"mean": score}}}
-        return Outcome(Task(name, None, ""), facts, problem=problem)
+        return ClipOutcome(ClipTask(name, None, ""), facts, problem=problem)
 
     outcomes = [
         outcome("a", 0.5),

@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.job import FilterJob
 from humanoid_dynamics.filtering.batches.key import fingerprint
 from humanoid_dynamics.filtering.batches.parts import PIECES, Part
-from humanoid_dynamics.filtering.batches.task import Facts, Outcome
+from humanoid_dynamics.filtering.batches.task import ClipOutcome, Facts
 from humanoid_dynamics.filtering.clip_feed import SAME
 from humanoid_dynamics.filtering.clip_filter import FilteredClip, reference_instants
 from humanoid_dynamics.filtering.feasibility import SCALES, score_certificates, score_frames
@@ -136,7 +136,7 @@ def summarise(scores: Vector) -> dict[str, float]:
     return {"mean": float(np.mean(scores)), "worst": float(np.quantile(scores, SCALES.worst))}
 
 
-def rank_clips(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def rank_clips(outcomes: Sequence[ClipOutcome]) -> dict[str, int]:
     """Return the rank of each clip by the mean feasibility of its raw motion, 1 for the most feasible.
 
     Args:
@@ -151,7 +151,7 @@ def rank_clips(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {name: rank for rank, name in enumerate(ordered, start=1)}
 
 
-def tell_cleaned(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def tell_cleaned(outcomes: Sequence[ClipOutcome]) -> list[dict[str, Any]]:
     """Return a row for each clip: its state, feasibility before and after, rank and verdict, or the reason that it has none.
 
     Args:
