@@ -25,7 +25,7 @@ from humanoid_dynamics.control.balance import BalanceController
 from humanoid_dynamics.control.balance_settings import BalanceSettings
 from humanoid_dynamics.estimation import BaseEstimator
 from humanoid_dynamics.filtering.fallen import has_fallen
-from humanoid_dynamics.filtering.upright import upward_of
+from humanoid_dynamics.filtering.proportions import upward_of
 from humanoid_dynamics.model.imu import ImuErrors
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.simulation.sensors import SimulatedImu

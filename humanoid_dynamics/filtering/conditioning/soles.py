@@ -130,8 +130,7 @@ class SolePlanner:
             if not stands:
                 self._fill_swing(window, (foot, state), prints, (first, after), (places, turns))
         soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
-        if not (all(labels) and (places == places[0]).all() and (turns == turns[0]).all()):
-            soles[2][:, foot], soles[3][:, foot] = find_rates(places, turns, self._dt)
+        soles[2][:, foot], soles[3][:, foot] = find_rates(places, turns, self._dt)
 
     def _fill_swing(
         self,

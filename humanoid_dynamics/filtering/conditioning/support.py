@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.centre_kernels import LEAST
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
 NARROWEST = 1e-4  # m from the middle to an edge, at least
-LEAST = 1e-9  # of the way to an edge
 GRAIN = 1e-6  # m; corners nearer than this are one
 
 

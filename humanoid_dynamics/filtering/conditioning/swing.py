@@ -113,7 +113,9 @@ def find_rates(places: Matrix, turns: Matrix, dt: float) -> tuple[Matrix, Matrix
         turns: (n + 2, 3, 3) orientations.
         dt: Time between rows [s].
     """
-    ways = np.empty((len(places) - 1, 6))
+    ways = np.zeros((len(places) - 1, 6))
+    if (places == places[0]).all() and (turns == turns[0]).all():  # it rests
+        return ways[1:], ways[1:]
     ways[:, :3] = places[1:] - places[:-1]
     for way, A, B in zip(ways, turns[:-1], turns[1:], strict=True):
         way[3:] = pin.log3(B @ A.T)

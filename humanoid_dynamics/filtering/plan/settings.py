@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from humanoid_dynamics.filtering.ticks.program import Weights
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
-from humanoid_dynamics.filtering.ticks.wishes import Gains
+from humanoid_dynamics.filtering.ticks.wishes import TaskGains
 
 
 @dataclass(frozen=True)
@@ -126,5 +126,5 @@ RATE = 200.0  # Hz; ticks per second
 RATES = (50.0, 2000.0)  # Hz; of ticks
 LEAST_FORCE = 1.0  # weights; of one leg by its torque limits at walking height
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is not a robot's
-WALK_TICK = TickSettings(Gains(stance=(900.0, 75.0)), Weights(height=1e4, base=100.0))
+WALK_TICK = TickSettings(TaskGains(stance=(900.0, 75.0)), Weights(height=1e4, base=100.0))
 SCRIPT_STOP = 3.0  # s of standing commands after a script
