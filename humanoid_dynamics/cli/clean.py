@@ -125,13 +125,13 @@ def write_rows(rows: Sequence[dict[str, Any]], out: Path) -> Path:
         rows: The rows, see ``tell_cleaned``.
         out: Folder of the results.
     """
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    from humanoid_dynamics.filtering.batches.clean import COLUMNS
     from humanoid_dynamics.filtering.batches.store import TABLE
 
     path = out / TABLE
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="")
+        writer = csv.DictWriter(file, COLUMNS, restval="")
         writer.writeheader()
         writer.writerows(rows)
     return path

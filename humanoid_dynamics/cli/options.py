@@ -51,6 +51,8 @@ JointOrderOption = Annotated[
     str,
     typer.Option(
         "--joint-order",
-        help="Joint order of files without joint names: g1_29, g1_23, g1_23_fixed_wrists, h1_19, h1_2_27, t1_23, or names between commas.",
+        help="Joint order of files without joint names: g1_29, g1_23, g1_23_fixed_wrists, h1_19, h1_2_27, "
+        "t1_21, t1_23, t1_29, robot (as in the URDF); those of G1 and robot with _breadth_first for Isaac Lab; "
+        "or names between commas.",
     ),
 ]

@@ -105,16 +105,18 @@ def save_clip(
 
     Raises:
         UnknownNameError: If there is no such format.
-        ClipError: If the robot does not fit the format, or the clip is too short for velocities.
+        ClipError: If the robot does not fit the format, the clip is too short for velocities, or scores are not one per sample.
     """
     form = find_writable_format(to)
     rate = fps or form.rate
     even = clip if rate is None or _has_rate(clip, rate) else resample(clip, rate)
     extras: dict[str, Any] = {}
     if feasibility is not None:
-        extras[FEASIBILITY] = np.asarray(feasibility, dtype=np.float64)[
-            rows_before(clip, even.times)
-        ]
+        scores = np.asarray(feasibility, dtype=np.float64)
+        if scores.shape != (len(clip),):
+            problem = f"feasibility has shape {scores.shape}, expected {(len(clip),)}"
+            raise ClipError(clip.origin, problem)
+        extras[FEASIBILITY] = scores[rows_before(clip, even.times)]
     if verdict:
         extras[VERDICT] = verdict
     if to not in {"npz", "csv"}:

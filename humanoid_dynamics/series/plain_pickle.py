@@ -4,7 +4,6 @@
 The reader interprets the opcodes of a pickle itself.  It imports no module and calls no object that the file names: a global is a name to it, and
 the names in ``_CALLS`` stand for functions of this module that build numpy arrays, dtypes and bytes.  Every other global, persistent identifier
 or extension is refused.  Sizes are limited by the size of the file, which ``find_limit`` bounds, also for compressed joblib files.
-
 Arrays of joblib, whose data follow the object in the same file, are read likewise.
 """
 
@@ -30,6 +29,7 @@ from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_size,
 MOST_OPCODES = 5_000_000
 DEEPEST = 100  # lists, tuples and dictionaries inside one another
 MOST_DIMENSIONS = 8
+SHOWN = 100  # characters of a name in a message
 DTYPE = re.compile(r"[|<>=]?(b1|[iu][1248]|f[248]|U\d{1,4}|S\d{1,4})")
 COMPRESSIONS: tuple[tuple[bytes, Callable[[], Any]], ...] = (
     (b"\x1f\x8b", lambda: zlib.decompressobj(31)),
@@ -124,7 +124,7 @@ class _Machine:
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
-        self._array_bytes = 0
+        self._array_bytes = self._encoded_bytes = 0
 
     def run(self) -> Any:
         """Interpret all opcodes and return the object."""
@@ -141,14 +141,10 @@ class _Machine:
             else:
                 step = _STEPS.get(name)
                 if step is None:
-                    raise PlainPickleError(
-                        f"uses the opcode {name}, which plain data does not need"
-                    )
+                    problem = f"uses the opcode {name}, which plain data does not need"
+                    raise PlainPickleError(problem)
                 step(self, argument)
         raise PlainPickleError("ends before its object")
-
-    def push(self, value: Any) -> None:
-        self.stack.append(value)
 
     def pop_mark(self) -> list[Any]:
         start = self.marks.pop()
@@ -234,7 +230,7 @@ class _Machine:
     def make_dtype(self, arguments: tuple[Any, ...]) -> _Shell:
         spec = _check(arguments[0], str)
         if not DTYPE.fullmatch(spec):
-            raise PlainPickleError(f"has an array of {spec!r}, expected numbers or text")
+            raise PlainPickleError(f"has an array of {spec[:SHOWN]!r}, expected numbers or text")
         return _Shell("dtype", spec)
 
     def make_array(self, arguments: tuple[Any, ...]) -> _Shell:
@@ -253,8 +249,11 @@ class _Machine:
     def make_bytes(self, arguments: tuple[Any, ...]) -> bytes:
         text, coding = arguments
         if coding not in {"latin1", "latin-1"}:
-            raise PlainPickleError(f"has bytes in the coding {coding!r}, expected latin1")
-        return bytes(_check(text, str), "latin-1")
+            raise PlainPickleError(f"has bytes in the coding {coding!s:.{SHOWN}}, expected latin1")
+        data = bytes(_check(text, str), "latin-1")
+        self._encoded_bytes += len(data)  # a text of the file may be encoded many times
+        check_size("all bytes together", self._encoded_bytes, self._size)
+        return data
 
     def make_empty(self, arguments: tuple[Any, ...], kind: type = dict) -> Any:
         if arguments:
@@ -263,9 +262,8 @@ class _Machine:
 
     def _fill(self, shell: _Shell, state: Any) -> None:
         _, shape, dtype, fortran, data = _check(state, tuple)
-        shell.value = self._array(
-            dtype, shape, _check(data, (bytes, bytearray)), "F" if fortran else "C"
-        )
+        order = "F" if fortran else "C"
+        shell.value = self._array(dtype, shape, _check(data, (bytes, bytearray)), order)
 
     def _read_joblib(self, shell: _Shell, state: dict[Any, Any]) -> None:
         """Read an array whose data follow in the file, after a byte with the length of the padding."""
@@ -280,9 +278,8 @@ class _Machine:
     def _array(self, dtype: Any, shape: Any, data: bytes, order: Any) -> NDArray[np.generic]:
         count, itemsize = _count(shape), _itemsize(dtype)
         if count * itemsize != len(data):
-            raise PlainPickleError(
-                f"has an array of shape {shape} and type {dtype.spec} in {len(data)} bytes"
-            )
+            problem = f"has an array of shape {shape} and type {dtype.spec} in {len(data)} bytes"
+            raise PlainPickleError(problem)
         self._array_bytes += len(data)
         check_size("all arrays together", self._array_bytes, self._size)
         values = np.frombuffer(bytes(data), dtype=dtype.spec)
@@ -316,14 +313,14 @@ _STEPS: dict[str, Callable[[_Machine, Any], object]] = {
     "MARK": lambda machine, _: machine.marks.append(len(machine.stack)),
     "POP": lambda machine, _: machine.stack.pop(),
     "POP_MARK": lambda machine, _: machine.pop_mark(),
-    "DUP": lambda machine, _: machine.push(machine.stack[-1]),
+    "DUP": lambda machine, _: machine.stack.append(machine.stack[-1]),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _Machine.put),
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _Machine.get),
     "MEMOIZE": lambda machine, _: machine.put(len(machine.memo)),
-    "EMPTY_LIST": lambda machine, _: machine.push([]),
-    "EMPTY_DICT": lambda machine, _: machine.push({}),
-    "LIST": lambda machine, _: machine.push(machine.pop_mark()),
-    "TUPLE": lambda machine, _: machine.push(tuple(machine.pop_mark())),
+    "EMPTY_LIST": lambda machine, _: machine.stack.append([]),
+    "EMPTY_DICT": lambda machine, _: machine.stack.append({}),
+    "LIST": lambda machine, _: machine.stack.append(machine.pop_mark()),
+    "TUPLE": lambda machine, _: machine.stack.append(tuple(machine.pop_mark())),
     "TUPLE1": lambda machine, _: machine.short_tuple(1),
     "TUPLE2": lambda machine, _: machine.short_tuple(2),
     "TUPLE3": lambda machine, _: machine.short_tuple(3),
@@ -342,6 +339,7 @@ _STEPS: dict[str, Callable[[_Machine, Any], object]] = {
 
 def _refuse(function: Any) -> NoReturn:
     name = function.name if isinstance(function, _Global) else type(function).__name__
+    name = name[:SHOWN]
     if name.startswith("torch."):
         raise PlainPickleError(f"contains torch tensors ({name}); convert them with .numpy() first")
     raise PlainPickleError(

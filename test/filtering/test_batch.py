@@ -209,6 +209,8 @@ def test_clips_of_folders_patterns_and_files_have_names_of_their_own(tmp_path):
         "a/deep/run.csv",
         "a/.hidden/walk.npz",
         "a/notes.txt",
+        "a/old.joblib",
+        "a/older.pickle",
         "b/walk.npz",
         "b/walk.csv",
         "c/jump.dat",
@@ -226,6 +228,7 @@ def test_clips_of_folders_patterns_and_files_have_names_of_their_own(tmp_path):
         }
 
     a = {"bag": "a/bag", "walk": "a/walk.npz", "deep/run": "a/deep/run.csv"}
+    a |= {"old": "a/old.joblib", "older": "a/older.pickle"}
     assert names(tmp_path / "a") == a
     assert names(tmp_path / "a", tmp_path / "a" / "walk.npz") == a
     assert names(tmp_path / "c/jump.dat") == {"jump": "c/jump.dat"}

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.filtering.batches.batch import filter_clips
-from humanoid_dynamics.filtering.batches.clean import CleanJob, rank_clips
+from humanoid_dynamics.filtering.batches.clean import COLUMNS, CleanJob, rank_clips
 from humanoid_dynamics.filtering.batches.clips import find_clips
 from humanoid_dynamics.filtering.batches.job import build_job, build_tasks
 from humanoid_dynamics.filtering.batches.parts import WHOLE, find_cuts, list_parts
@@ -94,7 +94,9 @@ def test_a_folder_is_cleaned_once_and_goes_on(folder, tmp_path, robot):
     assert {rows[name]["rank"] for name in ("deep/walk", "stand")} == {1, 2}
     assert rows["stand"]["feasibility_after"] == 1.0
     with (out / "clean.csv").open() as file:
-        table = {row["clip"]: row for row in csv.DictReader(file)}
+        reader = csv.DictReader(file)
+        table = {row["clip"]: row for row in reader}
+    assert tuple(reader.fieldnames) == COLUMNS
     assert set(table) == set(rows)
     assert float(table["stand"]["feasibility_before"]) == rows["stand"]["feasibility_before"]
 
@@ -152,7 +154,7 @@ def test_motions_of_a_library_are_clips_of_their_own(robot, tmp_path, walk):
         save_clip(stand, tmp_path / "one.pkl", "motion_lib")
         motions[name] = pickle.loads((tmp_path / "one.pkl").read_bytes())["one"]
     (source / "library.pkl").write_bytes(pickle.dumps(motions))
-    job = CleanJob(build_job("human28"), "gmr")
+    job = CleanJob(build_job("human28"), "motion_lib")
     clips = find_clips([str(source)])
     parts = [part for clip in clips for part in job.split(clip)]
     assert [part.name for part in parts] == ["library/0000_0-walk_a_b", "library/0001_0-stand"]
@@ -161,6 +163,8 @@ def test_motions_of_a_library_are_clips_of_their_own(robot, tmp_path, walk):
     assert [outcome.problem for outcome in outcomes] == ["", ""]
     back = load_clip(tmp_path / "out/library/0001_0-stand.pkl", robot)
     assert back.duration == pytest.approx(stand.duration, abs=0.04)
+    written = pickle.loads((tmp_path / "out/library/0001_0-stand.pkl").read_bytes())
+    assert list(written) == ["0001_0-stand"]  # a motion has the name of its file
 
 
 def test_ranks_follow_the_raw_motion():

@@ -131,6 +131,8 @@ def test_scores_follow_the_frames_of_the_file(tmp_path, clip):
 def test_formats_and_robots_that_do_not_fit_are_refused(tmp_path, clip):
     with pytest.raises(UnknownNameError, match="mjlab"):
         save_clip(clip, tmp_path / "walk.x", "isaac")
+    with pytest.raises(ClipError, match=r"feasibility has shape \(3,\), expected \(60,\)"):
+        save_clip(clip, tmp_path / "walk.npz", feasibility=np.ones(3))
     fixed = hd.load_robot("highbar")
     swing = Clip(fixed, np.arange(4) / 10.0, np.tile(fixed.posture, (4, 1)))
     with pytest.raises(ClipError, match="free base"):

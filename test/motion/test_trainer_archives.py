@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archives of mjlab, BeyondMimic and holosoma and tables of LAFAN1, built as the tools of these projects build them."""
 
+import zipfile
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from test_trainer_pickles import ORDERS, configurations, motion
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.cli.options import JointOrderOption
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.joint_orders import KNOWN_ORDERS
 from humanoid_dynamics.motion.load import load_clip
 
 ISAAC = [  # joints of G1 as Isaac Lab lists them
@@ -198,3 +202,27 @@ def test_archives_that_are_wrong_are_refused(tmp_path, g1, change, told):
     with pytest.raises(ClipError, match=told) as error:
         load_clip(save(tmp_path / "motion.npz", content), g1)
     assert "\n" not in str(error.value)
+
+
+def test_every_order_that_a_message_names_can_be_chosen(tmp_path, g1):
+    content, q = tracked(g1, ISAAC)
+    names = ("robot", "robot_breadth_first", "g1_29_breadth_first")
+    path = save(tmp_path / "motion.npz", content)
+    for order in names[1:]:
+        np.testing.assert_allclose(load_clip(path, g1, joint_order=order).q, q, atol=1e-6)
+    with pytest.raises(hd.UnknownNameError) as refused:
+        load_clip(path, g1, joint_order="isaac")
+    assert all(name in str(refused.value) for name in names)
+    described = next(part for part in JointOrderOption.__metadata__).help
+    assert all(name in described for name in (*KNOWN_ORDERS, "robot", "_breadth_first"))
+
+
+def test_archives_of_other_things_are_refused_with_the_reason(tmp_path, g1):
+    path = tmp_path / "motion.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}.")
+    with pytest.raises(ClipError, match=r"1 member that are no arrays: 'archive/data.pkl'; torch"):
+        load_clip(path, g1)
+    body = {"poses": np.zeros((9, 156)), "trans": np.zeros((9, 3)), "mocap_framerate": 120.0}
+    with pytest.raises(ClipError, match=r"parameters of a body model \(AMASS, SMPL-X\)"):
+        load_clip(save(tmp_path / "amass.npz", body), g1, fps=120.0)

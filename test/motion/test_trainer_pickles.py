@@ -247,3 +247,11 @@ def test_fps_that_contradict_the_file_are_refused(tmp_path, g1):
     content, _ = gmr(g1, "g1_29", bodies=False)
     with pytest.raises(ClipError, match="30 samples per second"):
         load_clip(dump(tmp_path / "walk.pkl", content), g1, fps=60.0)
+
+
+def test_a_rate_is_given_where_fps_is_none(tmp_path, g1):
+    content, _ = gmr(g1, "g1_29")
+    path = dump(tmp_path / "walk.pkl", {**content, "fps": None})
+    with pytest.raises(ClipError, match="give it as fps="):
+        load_clip(path, g1)
+    assert load_clip(path, g1, fps=25.0).rate == pytest.approx(25.0)

@@ -222,3 +222,20 @@ def test_the_reader_knows_no_opcode_that_calls_by_itself():
     names = {opcode.name for opcode in pickletools.opcodes}
     assert known <= names
     assert not known & {"INST", "OBJ", "NEWOBJ_EX", "PERSID", "BINPERSID", "EXT1", "EXT2", "EXT4"}
+
+
+def test_a_text_that_is_encoded_many_times_takes_no_more_memory_than_the_file(tmp_path):
+    text = b"a" * 100_000
+    head = b"\x80\x02c_codecs\nencode\nq\x00X" + struct.pack("<I", len(text)) + text
+    head += b"q\x01X\x06\x00\x00\x00latin1q\x02("
+    once = b"h\x00h\x01h\x02\x86R"
+    assert read(tmp_path, head + once + b"l.") == [text]
+    with pytest.raises(ReadLimitError, match="all bytes together"):
+        read(tmp_path, head + 1000 * once + b"l.")
+
+
+def test_a_long_name_does_not_fill_the_message(tmp_path):
+    for data in (b"c%b\nx\n)R.", b"cnumpy\ndtype\n(V%b\ntR."):
+        with pytest.raises(PlainPickleError) as refused:
+            read(tmp_path, b"\x80\x02" + data % (b"o" * 100_000))
+        assert len(str(refused.value)) < 300

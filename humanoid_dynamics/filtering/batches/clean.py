@@ -23,6 +23,11 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.save import find_writable_format, save_clip
 from humanoid_dynamics.spatial.arrays import Vector
 
+COLUMNS = (  # of the table
+    *("clip", "file", "state", "problem", "rank"),
+    *("feasibility_before", "worst_before", "feasibility_after", "worst_after"),
+    *("impossible_before", "false_alarms", "seconds", "verdict", "notices"),
+)
 FORMAT = 1  # of the entries beside a motion; results of another one are made anew
 VERDICT = ("preserved", "finished", "headline", "fell", "all_limits", "followed")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.batches.parts import WHOLE, Part
 from humanoid_dynamics.filtering.batches.store import RESULT, TABLE, Store
+from humanoid_dynamics.motion.formats.pickle_file import ENDINGS as PICKLES
 from humanoid_dynamics.motion.formats.sonic_file import is_sonic
 from humanoid_dynamics.series.bag_reader import is_bag
 
@@ -22,8 +23,8 @@ ENDINGS = (
     ".bvh",
     ".json",
     ".mcap",
-    ".pkl",
     ".npy",
+    *PICKLES,
 )  # what is taken from a folder; a file that is named may end as it likes
 
 

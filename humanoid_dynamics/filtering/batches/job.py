@@ -249,15 +249,22 @@ def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[ClipTask, ...]:
     Returns:
         The tasks, in the same order; a clip that cannot be read has no fingerprint, and its job states the reason.
     """
-    return tuple(ClipTask(clip.name, clip.path, _key(clip, key), clip.part) for clip in clips)
+    files = {path: _fingerprint(path) for path in dict.fromkeys(clip.path for clip in clips)}
+    return tuple(
+        ClipTask(clip.name, clip.path, _key(clip.part, files[clip.path], key), clip.part)
+        for clip in clips
+    )
 
 
-def _key(clip: BatchClip, key: str) -> str:
-    part = () if clip.part == WHOLE else (clip.part,)
+def _fingerprint(path: Path) -> str:
     try:
-        return fingerprint((fingerprint_file(clip.path), key, *part))
+        return fingerprint_file(path)
     except ClipError:
         return ""
+
+
+def _key(part: Part, file: str, key: str) -> str:
+    return fingerprint((file, key, *(() if part == WHOLE else (part,)))) if file else ""
 
 
 @lru_cache(maxsize=1)

@@ -89,14 +89,14 @@ class Store:
         Yields:
             The path.
         """
-        path = self._parts / f"{_flat(name)}-{uuid4().hex}{RESULT}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        begun = path.with_suffix(BEGUN)
+        folder = self._parts / f"{_flat(name)}-{uuid4().hex}"
+        folder.mkdir(parents=True)
+        begun = self._parts / f"{folder.name}{BEGUN}"
         begun.touch()
         try:
-            yield path
+            yield folder / f"{Path(name).name}{self.ending}"  # some formats contain the name
         finally:
-            path.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
             begun.unlink(missing_ok=True)
 
     def count_parts(self, name: str) -> int:

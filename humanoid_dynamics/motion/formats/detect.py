@@ -40,11 +40,6 @@ FORMATS = (
     "npy",
     "sonic",
 )
-PICKLES = {
-    ".pkl",
-    ".pickle",
-    ".joblib",
-}  # endings of pickles of old protocols, which look like text
 ZIP = b"PK\x03\x04"
 TABLES = ("csv", "opensim")  # of text
 HEAD = 4096  # bytes that tell text from other things

@@ -130,7 +130,8 @@ def take_times(
     Raises:
         ClipError: If there is no rate, or it is not positive, or another one than expected.
     """
-    given = np.asarray(content.get("fps", rate))
+    found = content.get("fps")
+    given = np.asarray(rate if found is None else found)
     if given.size != 1 or given.dtype.kind not in "fiu":
         raise ClipError(origin, "has no fps; give it as fps= (--fps)")
     fps = float(given.reshape(()))

@@ -14,6 +14,7 @@ from humanoid_dynamics.model.robot import RobotModel
 
 Names = tuple[str, ...]
 LEG = ("hip", "knee", "ankle")
+OWN, BREADTH = "robot", "_breadth_first"  # in names of orders
 SHARED = 0.5  # of the joints of a known order that a robot must have
 
 
@@ -56,20 +57,22 @@ KNOWN_ORDERS: dict[str, Names] = {
 }
 
 
-def parse_order(text: str) -> Names:
-    """Return the joint names of a known order, or of a list of names between commas.
+def parse_order(text: str, robot: RobotModel) -> Names:
+    """Return the joint names of an order, or of a list of names between commas.
 
     Args:
-        text: Name of a known order, or joint names.
+        text: Name of an order, see ``name_orders``, or joint names.
+        robot: The robot.
 
     Raises:
         UnknownNameError: If it is neither.
     """
-    if text in KNOWN_ORDERS:
-        return KNOWN_ORDERS[text]
     if "," in text:
         return tuple(name.strip() for name in text.split(","))
-    raise UnknownNameError("joint order", text, KNOWN_ORDERS)
+    orders = name_orders(robot)
+    if text not in orders:
+        raise UnknownNameError("joint order", text, orders)
+    return orders[text]
 
 
 def find_orders(robot: RobotModel, count: int, *, breadth_first: bool = True) -> dict[str, Names]:
@@ -85,20 +88,27 @@ def find_orders(robot: RobotModel, count: int, *, breadth_first: bool = True) ->
     """
     found = {
         name: order
-        for name, order in KNOWN_ORDERS.items()
-        if len(order) == count and _is_variant(robot, order)
+        for name, order in name_orders(robot).items()
+        if len(order) == count
+        and (breadth_first or not name.endswith(BREADTH))
+        and (name.startswith(OWN) or _is_variant(robot, order))
     }
-    if breadth_first:
-        found |= {
-            f"{name}_breadth_first": _sort_by_breadth(order)
-            for name, order in found.items()
-            if name.startswith("g1")
-        }
-    own_orders = {"robot": order_joints(robot)}
-    if breadth_first:
-        own_orders["robot_breadth_first"] = order_joints(robot, breadth_first=True)
-    found |= {name: order for name, order in own_orders.items() if len(order) == count}
     return {name: order for name, order in found.items() if _is_first(order, name, found)}
+
+
+def name_orders(robot: RobotModel) -> dict[str, Names]:
+    """Return all orders that have a name: known ones, those of G1 by breadth, and those of the robot.
+
+    Args:
+        robot: The robot.
+    """
+    g1 = {name: order for name, order in KNOWN_ORDERS.items() if name.startswith("g1")}
+    return {
+        **KNOWN_ORDERS,
+        **{name + BREADTH: _sort_by_breadth(order) for name, order in g1.items()},
+        OWN: order_joints(robot),
+        OWN + BREADTH: order_joints(robot, breadth_first=True),
+    }
 
 
 def order_joints(robot: RobotModel, *, breadth_first: bool = False) -> Names:

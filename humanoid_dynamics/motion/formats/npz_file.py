@@ -38,8 +38,10 @@ from humanoid_dynamics.motion.retargeting.joint_positions import JointPositions
 from humanoid_dynamics.series.npz_file import BROKEN, load_archive
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+BODY_MODEL = {"poses", "trans"}  # keys of AMASS
 INSTANTS = ("times", TIME, "t")
 CONTACT = "contact_"
+SHOWN = 5  # names in a message
 POSITION, TURN = "_pos", "_quat_xyzw"
 READ = (
     "fps",
@@ -75,6 +77,9 @@ def read_archive(path: Path, rate: float | None = None) -> Recording | RobotMoti
         return read_holosoma(arrays, origin, rate)
     if is_joint_positions(arrays):
         return read_joint_positions(arrays, origin, rate)
+    if set(arrays) >= BODY_MODEL:
+        problem = "holds parameters of a body model (AMASS, SMPL-X), which are not read"
+        raise ClipError(origin, f"{problem}; write the positions of its joints as joint_positions")
     return _read_arrays(arrays, origin, rate)
 
 
@@ -210,6 +215,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         raise ClipError(str(path), f"cannot be read as a numpy archive: {cause}") from cause
     if single:
         raise ClipError(str(path), "is a single array, expected an archive with named arrays")
+    others = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
+    if others:
+        listed = ", ".join(map(repr, others[:SHOWN]))
+        problem = f"is an archive with {count(len(others), 'member')} that are no arrays: {listed}"
+        raise ClipError(str(path), f"{problem}; torch files are written with numpy.savez before")
     return arrays
 
 

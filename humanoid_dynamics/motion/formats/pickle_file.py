@@ -15,7 +15,7 @@ from humanoid_dynamics.motion.formats.robot_motion import RobotMotion
 from humanoid_dynamics.series.bounded_reading import ReadLimitError
 from humanoid_dynamics.series.plain_pickle import PlainPickleError, load_plain_pickle
 
-ENDINGS = (".pkl", ".pickle", ".joblib")
+ENDINGS = (".pkl", ".pickle", ".joblib")  # pickles of old protocols look like text
 SHOWN = 8  # keys in a message
 WANTED = (
     f"{', '.join(GMR)} (GMR, TWIST), or motions by name with {', '.join(MOTION_LIB)} (ASAP, PHC)"

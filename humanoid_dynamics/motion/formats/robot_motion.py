@@ -193,7 +193,9 @@ def _list_orders(
     if motion.names:
         return {"names of the file": motion.names}
     if joint_order:
-        order = parse_order(joint_order) if isinstance(joint_order, str) else tuple(joint_order)
+        order = (
+            parse_order(joint_order, robot) if isinstance(joint_order, str) else tuple(joint_order)
+        )
         if len(order) != width:
             problem = f"has {count(width, 'joint')}, the joint order has {len(order)}"
             raise ClipError(motion.origin, problem)
