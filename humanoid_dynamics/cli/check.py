@@ -15,6 +15,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.names import CUTOFF
 from humanoid_dynamics.cli.options import (
     ConfigOption,
+    FpsOption,
     JointMapOption,
     JointOrderOption,
     JsonOption,
@@ -41,13 +42,8 @@ CutoffOption = Annotated[
         help="Cut-off of the low-pass before differentiation, for clips without velocities [Hz].",
     ),
 ]
-RateOption = Annotated[
-    float,
-    typer.Option(
-        "--fps",
-        min=0.0,
-        help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.",
-    ),
+MotionOption = Annotated[
+    str, typer.Option("--motion", help="Name of the motion in a library of several.")
 ]
 ControlOption = Annotated[
     bool,
@@ -75,9 +71,10 @@ def check(  # noqa: PLR0913
     clip: ClipArgument,
     *,
     cutoff: CutoffOption = CUTOFF,
-    fps: RateOption = 0.0,
+    fps: FpsOption = 0.0,
     joints: JointMapOption = "",
     joint_order: JointOrderOption = "",
+    motion_name: MotionOption = "",
     control: ControlOption = True,
     filtered_control: FilteredOption = False,
     config: ConfigOption = "",
@@ -101,7 +98,12 @@ def check(  # noqa: PLR0913
     loaded = load_robot(robot, description=find_description(config))
     joint_map = load_joint_map(Path(joints)) if joints else None
     motion = load_clip(
-        Path(clip), loaded, joint_map=joint_map, fps=fps or None, joint_order=joint_order
+        Path(clip),
+        loaded,
+        joint_map=joint_map,
+        fps=fps or None,
+        joint_order=joint_order,
+        motion=motion_name,
     )
     with show_progress(f"checking {Path(clip).name}") as bar:
         filtered = control and filtered_control

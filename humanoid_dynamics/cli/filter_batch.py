@@ -39,13 +39,16 @@ class BatchOptions(NamedTuple):
 
 
 def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
-    """Tell whether there is more to do than one file in this process."""
+    """Tell whether there is more to do than one motion of a file in this process."""
+    from humanoid_dynamics.motion.formats.pickle_file import list_motions
+
     return (
         len(clips) > 1
         or options.jobs != 1
         or bool(options.dask)
         or options.overwrite
         or not Path(clips[0]).is_file()
+        or len(list_motions(Path(clips[0]))) > 1
     )
 
 

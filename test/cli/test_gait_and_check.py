@@ -2,6 +2,7 @@
 """The commands that make a walk and that examine a clip."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.cli import main
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.save import save_clip
 
 
 @pytest.fixture
@@ -236,3 +238,18 @@ def test_check_takes_the_map_that_its_refusal_asks_for(call, tmp_path):
     assert "--joint-map" in refused[2]
     joints.write_text("ignore: [room_temperature]\n")
     assert call("check", "human28", table, "--no-control", "--joint-map", joints)[0] == 0
+
+
+def test_one_motion_of_a_library_is_checked(call, tmp_path):
+    robot = hd.load_robot("human28")
+    library, path = {}, tmp_path / "library.pkl"
+    for name, n in (("short", 20), ("long", 40)):
+        stand = Clip(robot, np.arange(n) / 30.0, np.tile(robot.posture, (n, 1)))
+        save_clip(stand, path.with_stem(name), "motion_lib")
+        library |= pickle.loads(path.with_stem(name).read_bytes())
+    path.write_bytes(pickle.dumps(library))
+    code, _, err = call("check", "human28", path)
+    assert code != 0
+    assert "(--motion): 'short', 'long'" in err
+    code, out, _ = call("check", "human28", path, "--motion", "long", "--no-control", "--json")
+    assert (code, json.loads(out)["frames"]) == (0, 40)

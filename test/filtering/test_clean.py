@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.cli.filter_batch import BatchOptions, is_batch
 from humanoid_dynamics.filtering.batches.batch import filter_clips
 from humanoid_dynamics.filtering.batches.clean import COLUMNS, CleanJob, rank_clips
 from humanoid_dynamics.filtering.batches.clips import find_clips
@@ -154,6 +155,9 @@ def test_motions_of_a_library_are_clips_of_their_own(robot, tmp_path, walk):
         save_clip(stand, tmp_path / "one.pkl", "motion_lib")
         motions[name] = pickle.loads((tmp_path / "one.pkl").read_bytes())["one"]
     (source / "library.pkl").write_bytes(pickle.dumps(motions))
+    alone = BatchOptions(1, "", False, "", "", False)
+    assert is_batch([str(source / "library.pkl")], alone)
+    assert not is_batch([str(tmp_path / "one.pkl")], alone)
     job = CleanJob(build_job("human28"), "motion_lib")
     clips = find_clips([str(source)])
     parts = [part for clip in clips for part in job.split(clip)]
@@ -181,8 +185,9 @@ def test_ranks_follow_the_raw_motion():
     assert rank_clips(outcomes) == {"b": 1, "d": 2, "a": 3}
 
 
-def test_a_format_that_does_not_exist_is_refused_at_once(folder, tmp_path):
-    result = call(folder, "--robot", "human28", "--to", "isaac", "--out", tmp_path / "out")
-    assert isinstance(result.exception, hd.UnknownNameError)
-    assert "mjlab" in str(result.exception)
+def test_formats_and_orders_that_do_not_exist_are_refused_at_once(folder, tmp_path):
+    for option, name, known in (("--to", "isaac", "mjlab"), ("--joint-order", "g1_30", "g1_29")):
+        result = call(folder, "--robot", "human28", option, name, "--out", tmp_path / "out")
+        assert isinstance(result.exception, hd.UnknownNameError)
+        assert known in str(result.exception)
     assert not (tmp_path / "out").exists()

@@ -190,9 +190,8 @@ def test_axes_of_a_library_decide_the_joint_order(tmp_path, g1, order):
 
 def test_a_library_of_several_motions_asks_which(tmp_path, g1):
     path = dump(tmp_path / "library.pkl", library(g1, "g1_29", 3))
-    with pytest.raises(
-        ClipError, match="holds 3 motions, choose one with motion=: '0-walk0', '0-walk1'"
-    ):
+    asked = r"holds 3 motions, choose one with motion= \(--motion\): '0-walk0', '0-walk1'"
+    with pytest.raises(ClipError, match=asked):
         load_clip(path, g1)
     with pytest.raises(ClipError, match="walk9"):
         load_clip(path, g1, motion="0-walk9")

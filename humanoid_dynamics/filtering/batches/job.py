@@ -28,6 +28,7 @@ from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.joint_orders import parse_order
 from humanoid_dynamics.motion.formats.mapping import JointMap
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
@@ -215,6 +216,7 @@ def build_job(  # noqa: PLR0913
 
     Raises:
         ShapeError: If the normal is no direction of ground.
+        UnknownNameError: If there is no such joint order.
     """
     settings = settings or Settings()
     place = os.path.abspath(robot) if Path(robot).is_file() else robot
@@ -223,6 +225,8 @@ def build_job(  # noqa: PLR0913
     DynamicsFilter(
         ground.robot if ground else loaded, mode, settings=settings
     )  # refuses what it cannot filter
+    if joint_order:
+        parse_order(joint_order, loaded)
     n = None if ground is None else tuple(ground.normal.tolist())
     return FilterJob(
         place,

@@ -99,7 +99,7 @@ def _read_head(path: Path) -> bytes:
     if path.is_dir():
         raise ClipError(
             str(path),
-            f"is a folder without {METADATA}, expected a bag or a motion file; name the .mcap file in it",
+            f"is a folder without {METADATA}, neither a bag nor a motion of SONIC; name a motion file in it",
         )
     if not path.exists():
         raise ClipError(str(path), "no such file")

@@ -62,7 +62,8 @@ def read_motion_lib(
         listed = ", ".join(map(repr, list(content)[:SHOWN]))
         more = f" and {len(content) - SHOWN} more" if len(content) > SHOWN else ""
         raise ClipError(
-            origin, f"holds {len(content)} motions, choose one with motion=: {listed}{more}"
+            origin,
+            f"holds {len(content)} motions, choose one with motion= (--motion): {listed}{more}",
         )
     name = motion or next(iter(content))
     part = content[name]
