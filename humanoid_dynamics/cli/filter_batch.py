@@ -28,7 +28,7 @@ SHOWN = 40  # rows a person reads; where there are more, those that finished are
 
 
 class BatchOptions(NamedTuple):
-    """What the options of the verb say about a batch."""
+    """Options of the command for a batch."""
 
     jobs: int
     dask: str
@@ -39,7 +39,7 @@ class BatchOptions(NamedTuple):
 
 
 def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
-    """Tell whether there is more to do than one motion of a file in this process."""
+    """Return whether there is more to do than one motion of a file in this process."""
     from humanoid_dynamics.motion.formats.pickle_file import list_motions
 
     return (

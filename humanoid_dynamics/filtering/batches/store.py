@@ -81,7 +81,7 @@ class Store:
 
     @contextmanager
     def part(self, name: str) -> Iterator[Path]:
-        """Give a place to write a result to that nobody else has; what is left there in the end is removed.
+        """Give a place of its own to write a result to; what is left there in the end is removed.
 
         Args:
             name: Name of the clip.
@@ -145,7 +145,7 @@ class Store:
             Nothing.
 
         Raises:
-            BatchError: If another batch is writing there, or nobody can.
+            BatchError: If another batch is writing there, or the folder cannot be written.
         """
         try:
             (self.folder / HIDDEN).mkdir(parents=True, exist_ok=True)

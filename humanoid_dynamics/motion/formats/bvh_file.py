@@ -66,7 +66,7 @@ class Bvh:
     def skeleton_motion(self) -> SkeletonMotion:
         """Return the motion of its skeleton, in units and axes of the file.
 
-        Rotations apply in the order of the channels; a joint with position channels sits where they say, not at its offset.
+        Rotations apply in the order of the channels; a joint with position channels sits where they place it, not at its offset.
         """
         n, m = len(self.values), len(self.joints)
         skeleton = Skeleton(
@@ -158,7 +158,7 @@ def read_bvh(path: Path) -> Bvh:
         path: The file.
 
     Returns:
-        What it says.
+        What it holds.
 
     Raises:
         ClipError: Naming the line, or the frame and the channel, that is wrong.
@@ -280,7 +280,7 @@ def write_bvh(bvh: Bvh, path: Path) -> None:
     """Write a hierarchy file, in full precision.
 
     Args:
-        bvh: What it shall say.
+        bvh: What it shall hold.
         path: The file.
     """
     lines = [

@@ -9,7 +9,7 @@ stands in a comment `# fps: 60`.  Without either it is refused: 30, 50, 60 and 1
 
 Columns stand between commas, semicolons or tabs, names in quotation marks or without.
 
-Tables of OpenSim are read too, with a header of their own; they may say that angles are in degrees.
+Tables of OpenSim are read too, with a header of their own; it may state that angles are in degrees.
 """
 
 from __future__ import annotations

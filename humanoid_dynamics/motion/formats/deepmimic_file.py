@@ -116,7 +116,7 @@ def read_deepmimic(path: Path) -> DeepMimic:
         path: The file.
 
     Returns:
-        What it says.
+        What it holds.
 
     Raises:
         ClipError: If it is not one, naming row and column where there is one.
@@ -158,7 +158,7 @@ def write_deepmimic(motion: DeepMimic, path: Path) -> None:
     """Write a DeepMimic motion, in full precision.
 
     Args:
-        motion: What it shall say.
+        motion: What it shall hold.
         path: The file.
     """
     rows = ",\n".join(json.dumps([float(number) for number in row]) for row in motion.frames)

@@ -14,12 +14,12 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LYING = math.radians(60.0)  # of lean, in at least half of the rows
 HOLE = 0.5  # s
-SPARSE = 2.0  # s; nobody tells a motion by samples this far apart
+SPARSE = 2.0  # s; samples this far apart show no motion
 USUAL = 4.5  # times the usual step; of samples that are all far apart none is a hole
 
 
 def doubt_recording(robot: RobotModel, times: Vector, q: Matrix) -> tuple[str, ...]:
-    """Tell of a base that lies for half of the time, as where quaternions begin with w, and of holes between samples.
+    """Return notices of a base that lies for half of the time, as where quaternions begin with w, and of holes between samples.
 
     Args:
         robot: The robot.
@@ -60,7 +60,7 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
 
 
 def tell_times(times: Vector, rows: Indices | None = None) -> tuple[str, ...]:
-    """Tell of the longest hole between samples, or of samples all of which are far apart.
+    """Return a notice of the longest hole between samples, or of samples all of which are far apart.
 
     Args:
         times: (n,) instants, ascending [s].

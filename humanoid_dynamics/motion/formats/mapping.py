@@ -4,7 +4,7 @@
     joints:                        # joint of the robot -> column of the file
       left_knee: LKnee
       right_knee: {from: RKnee, sign: -1, offset: 0.1}   # position = sign * column + offset [rad or m]
-    ignore: [LToe, RToe]           # columns nobody wants
+    ignore: [LToe, RToe]           # columns to leave out
 
 Every key is optional.  Joints of the robot that the file does not have rest in their resting posture, whatever rates it has of them;
 followers follow their leaders.
@@ -53,7 +53,7 @@ class JointMap:
     Attributes:
         origin: The file, for messages.
         sources: Column of the robot -> where it comes from.
-        ignore: Columns of the file nobody wants.
+        ignore: Columns of the file to leave out.
     """
 
     origin: str = ""
@@ -99,7 +99,7 @@ def check_joint_map(recording: Recording, robot: RobotModel, joint_map: JointMap
     """Refuse a mapping that names what does not exist.
 
     Args:
-        recording: What the file says.
+        recording: What the file holds.
         robot: The robot.
         joint_map: Which column is which joint.
 
@@ -126,9 +126,9 @@ def build_clip(
     """Put a recording on a robot.
 
     Args:
-        recording: What the file says.
+        recording: What the file holds.
         robot: The robot.
-        joint_map: Which column is which joint, and which are nobody's; where None the names are those of the robot.
+        joint_map: Which column is which joint, and which are left out; where None the names are those of the robot.
         v: (n, nv) velocities in the order of the robot; those of the recording where None.
         a: (n, nv) accelerations, likewise.
 
@@ -182,7 +182,7 @@ def order_velocities(
     """Put the velocities of a recording into the order of a robot.
 
     Args:
-        recording: What the file says.
+        recording: What the file holds.
         robot: The robot.
         joint_map: Which column is which joint.
 
@@ -245,7 +245,7 @@ def _read_source(value: object, origin: str, key: str) -> Source:
 def _find_sources(
     recording: Recording, robot: RobotModel, joint_map: JointMap
 ) -> dict[str, Source]:
-    """Return which column each column of the robot comes from; refuse what nobody knows."""
+    """Return which column each column of the robot comes from; refuse unknown ones."""
     check_joint_map(recording, robot, joint_map)
     wanted = configuration_columns(robot)
     sources = dict(joint_map.sources)
@@ -293,7 +293,7 @@ def _in_radians(
 
 
 def doubt_units(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
-    """Tell of a joint with an end that goes beyond a whole turn, whose file means degrees, and of a base as high as only millimetres are.
+    """Return notices of a joint with an end that goes beyond a whole turn, whose file means degrees, and of a base as high as only millimetres are.
 
     Args:
         robot: The robot.

@@ -296,7 +296,7 @@ def _split_rates(
 
 
 def read_times(arrays: Arrays, n: int, origin: str, rate: float | None = None) -> Vector:
-    """Return the instants of an archive: ``times``, ``time``, ``t``, or as many as ``fps`` says.
+    """Return the instants of an archive: ``times``, ``time``, ``t``, or those of ``fps``.
 
     Args:
         arrays: Its arrays.

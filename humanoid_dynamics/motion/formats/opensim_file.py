@@ -16,7 +16,7 @@ Line = tuple[int, str]
 
 
 def is_opensim(lines: Sequence[str]) -> bool:
-    """Tell whether a text is such a table.
+    """Return whether a text is such a table.
 
     Args:
         lines: Its lines.
@@ -35,7 +35,7 @@ def split_opensim(lines: Sequence[Line], origin: str) -> tuple[list[tuple[int, l
         Number and cells of each line behind the header, names first; whether angles are in degrees.
 
     Raises:
-        ClipError: If the header does not say which angles it means, or nothing stands behind it.
+        ClipError: If the header does not state the unit of angles, or nothing stands behind it.
     """
     end = next(index for index, (_, line) in enumerate(lines) if line.lower() == END)
     body = lines[end + 1 :]

@@ -22,7 +22,7 @@ class Source:
     Attributes:
         column: Column of the file.
         sign: 1 or -1.
-        offset: Position where the file says zero [rad or m].
+        offset: Position where the file has zero [rad or m].
     """
 
     column: str
@@ -41,10 +41,10 @@ def fill_rates(
 
     Args:
         table: (n, rates) those of the recording, or None.
-        recording: What the file says.
+        recording: What the file holds.
         robot: The robot.
         sources: Column of the robot -> where it comes from.
-        ignore: Columns nobody wants.
+        ignore: Columns to leave out.
 
     Returns:
         (n, nv) rates, or None where there are none.
@@ -87,7 +87,7 @@ def fill_rates(
 def hold_rates(
     robot: RobotModel, held: tuple[str, ...], v: Matrix | None, a: Matrix | None
 ) -> tuple[Matrix | None, Matrix | None, tuple[str, ...]]:
-    """Return rates that are zero where joints rest, and tell of joints whose rates were not.
+    """Return rates that are zero where joints rest, and a notice of joints whose rates were not.
 
     Args:
         robot: The robot.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a motion file says, before any robot is asked: a table with named columns."""
+"""What a motion file holds, before any robot is used: a table with named columns."""
 
 from __future__ import annotations
 
