@@ -21,7 +21,7 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 55896,
+    "statements": 55937,
     "files": 775,
     "longest chain": 22,
     "words, 90th percentile": 28,

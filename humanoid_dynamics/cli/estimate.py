@@ -32,7 +32,12 @@ RobotOption = Annotated[
         "--robot", help="Catalogue name or URDF path; the robot description in FILE if not given."
     ),
 ]
-ImuOption = Annotated[str, typer.Option("--imu", help="Name of the IMU in the robot model.")]
+ImuOption = Annotated[
+    str,
+    typer.Option(
+        "--imu", help="Name of the IMU in the robot model; an archive with imu_link needs none."
+    ),
+]
 FloorOption = Annotated[
     float | None,
     typer.Option("--floor", help="Height of a flat floor, a weak measurement of height [m]."),

@@ -198,6 +198,8 @@ class BaseEstimator:
         s, wrench, row = self.settings, _shaped("wrench", wrench, 6), self._row(contact)
         if not (math.isfinite(t) and _within(wrench, s.torque_limit)):
             return self._report(Status.WRENCH_INVALID)
+        if -s.longest_gap < t - self.state.times.get(contact, -math.inf) < 0.0:
+            return self._report(Status.STAMP_IN_PAST)
         self.state.contacts[row, MEASURED] = wrench[2]
         self.state.times[contact] = t
         return Status.ACCEPTED
@@ -222,28 +224,31 @@ class BaseEstimator:
     ) -> EstimatorStatus:
         """Add a pose of the base link, from motion capture or SLAM.
 
-        The first pose sets place and heading; later ones are measurements.
+        The first pose after the start sets place and heading; later ones are measurements.
 
         Args:
             t: Its time [s].
             position: (3,) place [m].
             orientation: (4,) quaternion x y z w; not measured where None.
-            position_deviation: Deviation of the place [m].
-            turn_deviation: Deviation of the orientation [rad].
+            position_deviation: Deviation of the place [m]; that of the settings where None.
+            turn_deviation: Deviation of the orientation [rad]; that of the settings where None.
 
         Returns:
-            ACCEPTED, or the fault of the sample.
+            ACCEPTED, or the fault of the sample; before the start what the estimator waits for, and the pose is unused.
         """
         s, position = self.settings, _shaped("position", position, 3)
         quaternion = None if orientation is None else _shaped("orientation", orientation, 4)
         turned = quaternion is None or (_within(quaternion, s.place_limit) and quaternion.any())
-        if not (math.isfinite(t) and _within(position, s.place_limit) and turned):
+        deviations = position_deviation, turn_deviation
+        certain = all(x is None or 0.0 < x < math.inf for x in deviations)
+        if not (math.isfinite(t) and _within(position, s.place_limit) and turned and certain):
             return self._report(Status.POSE_INVALID)
+        if not self.state.started:
+            return self.estimate().status
         R_WB = None
         if quaternion is not None:
             x, y, z, w = (quaternion / np.linalg.norm(quaternion)).tolist()
             R_WB = pin.Quaternion(w, x, y, z).matrix()
-        deviations = position_deviation, turn_deviation
         return self._report(self._correction.use_pose(t, position, R_WB, deviations))
 
     def estimate(self, t: float | None = None) -> BaseEstimate:

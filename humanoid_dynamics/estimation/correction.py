@@ -116,14 +116,14 @@ class Correction:
         """Correct the filter with a pose of the base; the first one sets place and heading."""
         state, s, body = self.state, self.settings, self.body
         back = self._find_past(t)
-        if not state.started or back is None:
+        if back is None:
             return EstimatorStatus.STAMP_IN_PAST
         then = state.history[(state.newest - back) % HISTORY]
         estimated = then[:3] @ body.X_BI.rotation.T
         X_WI = pin.SE3(estimated if R_WB is None else R_WB, position) * body.X_BI
         turn = pin.log3(X_WI.rotation @ then[:3].T)
-        place_deviation = deviations[0] or s.pose_deviation
-        turn_deviation = deviations[1] or s.pose_turn_deviation
+        place_deviation = s.pose_deviation if deviations[0] is None else deviations[0]
+        turn_deviation = s.pose_turn_deviation if deviations[1] is None else deviations[1]
         if not state.aligned:
             place_in_world(state, X_WI, float(turn[2]), (place_deviation, turn_deviation))
             return EstimatorStatus.ACCEPTED

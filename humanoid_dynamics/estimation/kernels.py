@@ -3,7 +3,7 @@
 
 ``X`` is (7, 3): rows 0-2 the rotation from IMU axes to the world, then velocity and place of the IMU in the world,
 gyroscope bias and accelerometer bias.  ``P`` is the (15, 15) covariance of the error xi = (phi, xi_v, xi_p, d_bg, d_ba)
-with truth = exp(xi) estimate [Barrau and Bonnabel 2017; Hartley et al. 2020]: the propagation of the error does not
+with truth = exp(xi) estimate [Barrau-Bonnabel], [Hartley]: the propagation of the error does not
 depend on the trajectory.  Measurements are scalars, applied one after the other; ``delta`` collects the correction.
 """
 

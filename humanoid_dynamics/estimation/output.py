@@ -52,7 +52,7 @@ def make_estimate(
     place = p - arm
     return BaseEstimate(
         time=time,
-        status=_find_status(state, settings),
+        status=_find_status(state, body, settings),
         faults=_list_faults(state, settings, time),
         position=place,
         orientation=np.asarray(pin.Quaternion(R_WB).coeffs()),
@@ -77,11 +77,14 @@ def _find_sample(state: EstimatorState, time: float) -> tuple[Matrix, Vector]:
     return (state.history[row] if state.started else state.X), state.history_gyro[row]
 
 
-def _find_status(state: EstimatorState, settings: EstimatorSettings) -> EstimatorStatus:
+def _find_status(
+    state: EstimatorState, body: ImuFrameModel, settings: EstimatorSettings
+) -> EstimatorStatus:
     if "imu" not in state.times:
         return EstimatorStatus.WAITING_IMU
     if not state.started:
-        return EstimatorStatus.WAITING_STILL
+        located = body.located
+        return EstimatorStatus.WAITING_STILL if located else EstimatorStatus.WAITING_JOINTS
     if "joints" not in state.times:
         return EstimatorStatus.WAITING_JOINTS
     if not state.contacts[:, CLOSED].any():

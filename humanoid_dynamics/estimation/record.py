@@ -38,7 +38,7 @@ class EstimatorState:
         times: Times of the last samples by input [s].
         faults: Time of the last occurrence of each fault [s].
         means: (2, nq - 1) fast and slow means of gyroscope, accelerometer and joints.
-        calm: Sums over the calm moment so far: count, start, gyroscope, accelerometer, its squares.
+        calm: (5,) begin of the calm moment so far, number of samples, sum of specific forces.
         started: Whether the filter runs.
         height_known: Whether the height of the world is fixed.
         height_guessed: Whether it is that of the lowest contact at the start.
@@ -113,7 +113,7 @@ def new_state(nq: int, nv: int, contacts: int) -> EstimatorState:
         q=np.zeros(nq),
         v=np.zeros(nv),
         means=np.zeros((2, nq - 1)),
-        calm=np.zeros(8),
+        calm=np.zeros(5),
     )
     state.contacts[:, MEASURED] = np.nan
     state.q[6] = 1.0

@@ -88,10 +88,18 @@ def estimate_log(
     found = [x for x in estimates if x.valid]
     statuses = Counter(x.status for x in estimates)
     if not found:
-        reason = statuses.most_common(1)[0][0].description if estimates else "no joint sample"
-        raise RecordError(log.origin, f"no estimate is valid: {reason}")
+        raise RecordError(log.origin, f"no estimate is valid: {_explain(log, statuses)}")
     faults = Counter(fault for x in estimates for fault in x.faults)
     return _collect(found, statuses, faults)
+
+
+def _explain(log: SensorLog, statuses: Counter[EstimatorStatus]) -> str:
+    """Return why no estimate is valid."""
+    if not statuses:
+        return "no joint sample"
+    status = statuses.most_common(1)[0][0]
+    may = status is EstimatorStatus.WAITING_STILL and log.truth is not None
+    return status.description + ("; with start 'truth' it starts in motion" if may else "")
 
 
 def _start_estimator(

@@ -137,6 +137,8 @@ def load_sensor_log(path: str | Path, robot: RobotModel, imu: str = BASE) -> Sen
 def _check(log: SensorLog) -> SensorLog:
     """Refuse a log without samples; faults of single samples are the estimator's."""
     for name, times in (("IMU", log.imu_times), ("joint", log.joint_times)):
+        if not np.isfinite(times).all():
+            raise RecordError(log.origin, f"has {name} samples with NaN or infinity as time")
         if len(times) < 2:
             raise RecordError(log.origin, f"has {len(times)} {name} samples, expected at least two")
     return log
@@ -153,30 +155,30 @@ def _read_archive(arrays: Mapping[str, Any], origin: str, robot: RobotModel, imu
     if missing:
         listed = ", ".join(arrays) or "none"
         raise RecordError(origin, f"has no {', '.join(missing)}; its keys are {listed}")
-    n = len(arrays["t"])
-    widths = {"gyro": 3, "acc": 3, "q": robot.nq - 7, "dq": robot.nv - 6, "tau": robot.nv - 6}
-    widths |= {"base": 7, "basevel": 6}
-    numbers: dict[str, Matrix] = {"t": np.asarray(arrays["t"], dtype=np.float64)}
-    for name, width in widths.items():
-        if name in arrays:
-            numbers[name] = np.asarray(arrays[name], dtype=np.float64)
-            if numbers[name].shape != (n, width):
-                raise RecordError(
-                    origin, f"{name} has shape {numbers[name].shape}, expected {(n, width)}"
-                )
+    n, joints = np.size(arrays["t"]), (robot.nq - 7, robot.nv - 6)
+    shapes = {"t": (n,), "gyro": (n, 3), "acc": (n, 3), "q": (n, joints[0]), "fl": (n,), "fr": (n,)}
+    shapes |= {"dq": (n, joints[1]), "tau": (n, joints[1]), "base": (n, 7), "basevel": (n, 6)}
+    shapes |= {"imu_site_pos": (3,), "imu_site_quat_wxyz": (4,)}
+    numbers = {
+        name: _read_numbers(arrays, name, shape, origin)
+        for name, shape in shapes.items()
+        if name in arrays
+    }
     t = numbers["t"]
     truth = None
     if "base" in numbers:
         pose = numbers["base"][:, [0, 1, 2, 4, 5, 6, 3]]
-        truth = BaseTrack(t, pose, _turn_twist(pose, numbers.get("basevel", np.zeros((n, 6)))))
+        truth = BaseTrack(
+            t, pose, _turn_twist(pose, numbers.get("basevel", np.full((n, 6), np.nan)))
+        )
     loads = {}
     for name, key in zip(robot.stance, ("fl", "fr"), strict=False):
-        if key in arrays:
+        if key in numbers:
             loads[name] = (t, np.zeros((n, 6)))
-            loads[name][1][:, 2] = arrays[key]
+            loads[name][1][:, 2] = numbers[key]
     return SensorLog(
         origin,
-        _mount(arrays, robot, imu),
+        _mount(arrays, numbers, origin, robot, imu),
         t,
         numbers["gyro"],
         numbers["acc"],
@@ -195,14 +197,46 @@ def _turn_twist(pose: Matrix, rates: Matrix) -> Matrix:
     return np.hstack((np.einsum("kji,kj->ki", turns, rates[:, :3]), rates[:, 3:]))
 
 
-def _mount(arrays: Mapping[str, Any], robot: RobotModel, name: str) -> Imu:
-    """Return the IMU with the mounting pose of an archive, or of the robot."""
+def _read_numbers(
+    arrays: Mapping[str, Any], name: str, shape: tuple[int, ...], origin: str
+) -> Matrix:
+    """Return an array of an archive as float64 of a shape."""
+    try:
+        numbers = np.asarray(arrays[name], dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise RecordError(origin, f"{name} holds no numbers: {cause}") from cause
+    if numbers.shape != shape:
+        raise RecordError(origin, f"{name} has shape {numbers.shape}, expected {shape}")
+    return numbers
+
+
+def _find_body(robot: RobotModel, link: str) -> int:
+    """Return the joint that moves a link."""
+    return int(robot.model.frames[robot.link_frame(link)].parentJoint)
+
+
+def _mount(
+    arrays: Mapping[str, Any],
+    numbers: Mapping[str, Matrix],
+    origin: str,
+    robot: RobotModel,
+    name: str,
+) -> Imu:
+    """Return the IMU with the mounting pose of an archive, or of the robot; its name is that of the link where this IMU is another one."""
     if "imu_link" not in arrays and "imu_site_pos" not in arrays:
         return _find_imu(robot, name)
     link = str(arrays.get("imu_link", robot.links[0]))
-    robot.link_frame(link)
-    w, x, y, z = np.asarray(arrays.get("imu_site_quat_wxyz", (1.0, 0.0, 0.0, 0.0)), dtype=float)
-    place = np.asarray(arrays.get("imu_site_pos", np.zeros(3)), dtype=float)
+    body = _find_body(robot, link)
+    if name != BASE and _find_body(robot, _find_imu(robot, name).link) != body:
+        raise RecordError(origin, f"its IMU is on {link}; {name} is on {robot.imus[name].link}")
+    if name not in robot.imus or _find_body(robot, robot.imus[name].link) != body:
+        name = link
+    quaternion = numbers.get("imu_site_quat_wxyz", np.array((1.0, 0.0, 0.0, 0.0)))
+    place = numbers.get("imu_site_pos", np.zeros(3))
+    size = float(np.linalg.norm(quaternion))
+    if not (0.0 < size < np.inf and np.isfinite(place).all()):
+        raise RecordError(origin, "imu_site_pos and imu_site_quat_wxyz are no pose")
+    w, x, y, z = (quaternion / size).tolist()
     return Imu(name, link, pin.SE3(pin.Quaternion(w, x, y, z).matrix(), place))
 
 

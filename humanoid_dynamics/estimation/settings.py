@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.status import StatusEnum
 
 SMALL_JACOBIAN = 1e-4  # rad; the same for differences of third order
 SMALL_ANGLE = 1e-7  # rad; below, rotations are series
 UPRIGHT = 0.95  # cosine between heading and vertical beyond which another axis of the base heads
 FEWEST_SAMPLES = 2  # of a calm moment
-
-
 CONTACT_GUARD = 0.02  # s; contacts are not compared with the truth nearer to a change
+MAY_BE_ZERO = frozenset(
+    {
+        "gyro_bias_walk",
+        "acc_bias_walk",
+        "armature_of_effort",
+        "lift_evidence",
+        "schedule_evidence",
+        "horizon",
+    }
+)  # settings that nothing is divided by
 
 
 class EstimatorStatus(StatusEnum):
@@ -41,7 +51,7 @@ class EstimatorStatus(StatusEnum):
     JOINTS_FROZEN = "JOINTS_FROZEN", "joint values are constant while the IMU moves"
     JOINTS_STALE = "JOINTS_STALE", "joint samples have stopped"
     WRENCH_INVALID = "WRENCH_INVALID", "a wrench has NaN or infinity and is rejected"
-    POSE_INVALID = "POSE_INVALID", "a pose has NaN or infinity and is rejected"
+    POSE_INVALID = "POSE_INVALID", "a pose or its deviation is no possible number and is rejected"
     POSE_OUTLIER = "POSE_OUTLIER", "a pose is far from the estimate and has little weight"
     SLIPPING = "SLIPPING", "a loaded contact point moves"
     IMPACT = "IMPACT", "the accelerometer measures an impact"
@@ -204,3 +214,15 @@ class EstimatorSettings:
     fault_hold: float = 0.25
     horizon: float = 0.05
     velocity_filter: float = 0.005
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            name, value = entry.name, getattr(self, entry.name)
+            if name == "floor_height":
+                if value is not None and not math.isfinite(value):
+                    raise ShapeError(name, repr(value), "a finite height, or None")
+            elif not math.isfinite(value) or value < 0.0 or (not value and name not in MAY_BE_ZERO):
+                expected = (
+                    "zero or a positive number" if name in MAY_BE_ZERO else "a positive number"
+                )
+                raise ShapeError(name, repr(value), expected)

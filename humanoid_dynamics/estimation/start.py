@@ -20,7 +20,7 @@ def add_calm_sample(
 ) -> bool:
     """Add a sample to the calm moment; return whether that is long enough.
 
-    ``state.calm`` holds its begin, the number of samples, and the sums of specific force, its squares and rates.
+    ``state.calm`` holds its begin, the number of samples, and the sum of specific forces.
     """
     calm = state.calm
     mean = calm[2:5] / calm[1] if calm[1] else acc
@@ -36,7 +36,6 @@ def add_calm_sample(
         calm[0] = t
     calm[1] += 1.0
     calm[2:5] += acc
-    calm[5:8] += gyro
     return bool(t - calm[0] >= settings.calm_duration and calm[1] > FEWEST_SAMPLES)
 
 

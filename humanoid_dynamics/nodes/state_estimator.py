@@ -28,7 +28,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 WORLD = "odom"
 GYRO, ACC, IMU_SIZE = slice(13, 16), slice(25, 28), 37  # numbers of a sensor_msgs/Imu
-INVALID = np.full(3, np.nan)
+INVALID = (float("nan"),) * 3
 STALE = frozenset({EstimatorStatus.IMU_STALE, EstimatorStatus.JOINTS_STALE})
 
 
@@ -192,10 +192,16 @@ class StateEstimatorNode(AdapterNode):
     def _report(self, x: BaseEstimate) -> None:
         self._latest = x
         if x.faults:
-            worst = next((fault for fault in self.failed if fault in x.faults), x.faults[-1])
+            worst = min(reversed(x.faults), key=self._rank)
             self.tell(worst, ", ".join(fault.description for fault in x.faults))
         else:
             self.tell(x.status)
+
+    def _rank(self, fault: EstimatorStatus) -> int:
+        """Return the place of a fault, the worst first: a slip hides no fault of an input."""
+        if fault in self.failed:
+            return self.failed.index(fault)
+        return len(self.failed) + (fault in self.good)
 
     def _reset(self, _request: Any) -> str:
         self._restart()

@@ -83,6 +83,8 @@ def test_each_kind_of_file_gives_the_same_accurate_estimate(call, runs, name):
     if name != "plain.npz":
         assert errors["velocity_rms"] < 0.02
         assert min(facts["right_contacts"].values()) > 0.99
+    else:  # it has no true velocity
+        assert errors["velocity_rms"] is None
 
 
 def test_tables_plot_and_archive(call, runs, tmp_path):
@@ -116,6 +118,11 @@ def test_without_truth_no_errors_are_reported(call, runs, tmp_path):
         ({"gyro": None}, r"has no gyro; its keys are t, acc, q"),
         ({"q": np.zeros((501, 3))}, r"q has shape (501, 3), expected (501, 29)"),
         ({"imu_link": np.array("head")}, r"no link named 'head'"),
+        ({"fl": np.zeros(7)}, r"fl has shape (7,), expected (501,)"),
+        ({"t": np.array(0.0)}, r"t has shape (), expected (1,)"),
+        ({"t": np.full(501, np.nan)}, r"has IMU samples with NaN or infinity as time"),
+        ({"q": np.full((501, 29), "a")}, r"q holds no numbers"),
+        ({"imu_site_quat_wxyz": np.zeros(4)}, r"imu_site_pos and imu_site_quat_wxyz are no pose"),
         ({"gyro": np.full((501, 3), np.nan)}, r"no estimate is valid: no IMU sample has come"),
     ],
 )
@@ -130,6 +137,9 @@ def test_unusable_archives_are_refused(call, runs, tmp_path, others, said):
     [
         (("nowhere.npz",), "nowhere.npz: does not exist; expected a bag or a numpy archive"),
         (("run.npz", "--imu", "head"), "no IMU named 'head'"),
+        (("plain.npz", "--imu", "torso"), "its IMU is on imu_in_pelvis; torso is on imu_in_torso"),
+        (("plain.npz", "--imu", "head"), "no IMU named 'head'"),
+        (("run.npz", "--floor", "nan"), "floor_height: received nan, expected a finite height"),
         (("run.npz", "--start", "now"), "--start: received 'now', expected still or truth"),
         (
             ("run.npz", "--out", "x.csv"),

@@ -180,6 +180,61 @@ def test_wrong_shapes_and_names_are_refused_at_the_door(robot):
         hd.BaseEstimator(robot, imu_link="nose")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"floor_height": np.nan},
+        {"floor_height": np.inf},
+        {"acc_noise": np.nan},
+        {"edge_height": 0.0},
+        {"contact_noise": -0.01},
+    ],
+)
+def test_settings_that_would_put_nan_into_the_state_are_refused(wrong):
+    with pytest.raises(ShapeError, match=next(iter(wrong))):
+        EstimatorSettings(**wrong)
+    assert EstimatorSettings(floor_height=-0.2, acc_bias_walk=0.0).floor_height == -0.2
+
+
+def test_a_pose_without_a_possible_deviation_is_rejected(robot, squatting):
+    estimator = estimator_of(robot)
+    status = EstimatorStatus
+    assert estimator.add_pose(0.0, np.zeros(3)) is status.WAITING_IMU
+    feed(estimator, squatting, last=1)
+    assert estimator.add_pose(0.0, np.zeros(3)) is status.WAITING_STILL
+    assert estimator.estimate().faults == ()
+    found = feed(estimator, squatting, 1, 200)[-1]
+    for deviation in (np.nan, np.inf, 0.0, -0.01):
+        for name in ("position_deviation", "turn_deviation"):
+            pose = found.position, found.orientation
+            assert estimator.add_pose(found.time, *pose, **{name: deviation}) is status.POSE_INVALID
+    assert np.isfinite(estimator.state.P).all()
+    assert estimator.add_pose(found.time, *pose, position_deviation=0.01) is status.ACCEPTED
+
+
+def test_an_older_wrench_does_not_replace_a_newer_one(robot, squatting):
+    estimator = estimator_of(robot)
+    feed(estimator, squatting, last=100)
+    t, foot = float(squatting.t[99]), robot.stance[0]
+    up = np.array([0.0, 0.0, 300.0, 0.0, 0.0, 0.0])
+    assert estimator.add_wrench(t, foot, up) is EstimatorStatus.ACCEPTED
+    assert estimator.add_wrench(t - 0.01, foot, 0.0 * up) is EstimatorStatus.STAMP_IN_PAST
+    assert (
+        estimator.add_wrench(t - 9.0, foot, up) is EstimatorStatus.ACCEPTED
+    )  # the clock has jumped
+    estimator.add_wrench(t, foot, up)
+    feed(estimator, squatting, 100, 101)
+    assert estimator.estimate().contacts[0].load == 300.0
+
+
+def test_an_imu_behind_joints_waits_for_joints(robot):
+    estimator = hd.BaseEstimator(robot, "torso_link")
+    estimator.reset(attitude=(0.0, 0.0, 0.0, 1.0))
+    for k in range(200):
+        estimator.add_imu(0.002 * k, np.zeros(3), np.array([0.0, 0.0, 9.81]))
+    assert estimator.estimate().status is EstimatorStatus.WAITING_JOINTS
+
+
 def test_measured_poses_set_place_and_heading_and_hold_them(robot, walking):
     motion = walking.turned(1.0, (2.0, 1.0, 0.3)).with_noise(8, gyro_bias=(0.0, 0.0, 0.02))
     estimator = estimator_of(robot)

@@ -11,9 +11,9 @@ from humanoid_dynamics.filtering.plan.settings import PlanSettings
 from humanoid_dynamics.filtering.plan.state import PhaseKind, WalkState
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-UP = np.array([0.0, 0.0, 1.0])
+UP = read_only([0.0, 0.0, 1.0])
 
 
 class TaskReferences:
