@@ -39,7 +39,7 @@ from .resolution import FrameTask as FrameTask
 from .resolution import InverseDynamics as InverseDynamics
 from .resolution import JointTask as JointTask
 from .resolution import PostureTask as PostureTask
-from .resolution import Relaxation as Relaxation
+from .resolution import RelaxationStatus as RelaxationStatus
 from .resolution import TorqueRedistribution as TorqueRedistribution
 from .resolution import WholeBody as WholeBody
 from .resolution import WholeBodyLimits as WholeBodyLimits

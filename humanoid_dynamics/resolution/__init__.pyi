@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from .answer import Answer as Answer
-from .answer import Relaxation as Relaxation
+from .answer import RelaxationStatus as RelaxationStatus
 from .answer import WholeBodyAnswer as WholeBodyAnswer
 from .certificate import AnswerStatus as AnswerStatus
 from .certificate import Certificate as Certificate

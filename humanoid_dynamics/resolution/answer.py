@@ -82,7 +82,7 @@ class Answer:
         return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"
 
 
-class Relaxation(StatusEnum):
+class RelaxationStatus(StatusEnum):
     """What an answer of whole-body control had to give up."""
 
     NONE = "NONE", "equations and all limits are kept"
@@ -102,7 +102,7 @@ class WholeBodyAnswer(Answer):
     __slots__ = ("a", "relaxation")
 
     def __init__(
-        self, tau: Vector, certificate: Certificate, a: Vector, relaxation: Relaxation
+        self, tau: Vector, certificate: Certificate, a: Vector, relaxation: RelaxationStatus
     ) -> None:
         """Bind the acceleration to torques and proof."""
         super().__init__(tau, certificate)

@@ -21,7 +21,7 @@ from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.resolution.answer import Answer, Relaxation, WholeBodyAnswer
+from humanoid_dynamics.resolution.answer import Answer, RelaxationStatus, WholeBodyAnswer
 from humanoid_dynamics.resolution.certificate import AnswerStatus, RefusedCertificate
 from humanoid_dynamics.resolution.certify import Certifier
 from humanoid_dynamics.resolution.inverse import Resolver
@@ -155,28 +155,32 @@ class WholeBody:
 
     def _resolve(self, start: float) -> WholeBodyAnswer:
         problem, limits = self.problem, self._bounds.torques(self.problem.v)
-        for relaxation in (Relaxation.NONE, Relaxation.JOINT_BOUNDS, Relaxation.CONTACTS):
+        for relaxation in (
+            RelaxationStatus.NONE,
+            RelaxationStatus.JOINT_BOUNDS,
+            RelaxationStatus.CONTACTS,
+        ):
             x = self._solve_levels(relaxation, limits)
             if x is not None:
                 return self._answer(x, relaxation, limits, start)
         x = np.zeros(problem.robot.nv + problem.size)
-        return self._answer(x, Relaxation.HELD, limits, start)
+        return self._answer(x, RelaxationStatus.HELD, limits, start)
 
     def _answer(
-        self, x: Vector, relaxation: Relaxation, limits: Matrix, start: float
+        self, x: Vector, relaxation: RelaxationStatus, limits: Matrix, start: float
     ) -> WholeBodyAnswer:
         problem, nv = self.problem, self.robot.nv
         a, f = x[:nv].copy(), x[nv:] * self._units
         for part, touches in zip(problem.parts, self._touching or (), strict=False):
             f[part] *= touches
         problem.accelerate(a)
-        ruled = None if relaxation is Relaxation.HELD else self._ask_rule(limits, start)
+        ruled = None if relaxation is RelaxationStatus.HELD else self._ask_rule(limits, start)
         if ruled is not None:
             self._held = ruled.tau
             return WholeBodyAnswer(ruled.tau, ruled.certificate, a, relaxation)
         tau = problem.tau_0[problem.driven_v] - f @ problem.J[:, problem.driven_v]
-        tau = np.clip(self._held if relaxation is Relaxation.HELD else tau, *limits)
-        path = "qp" if relaxation is not Relaxation.CONTACTS else "qp_soft"
+        tau = np.clip(self._held if relaxation is RelaxationStatus.HELD else tau, *limits)
+        path = "qp" if relaxation is not RelaxationStatus.CONTACTS else "qp_soft"
         found = (path, len(problem.undriven_v)) if len(f) else ("none", 0)
         certificate = self._certifier.certify(f, tau, found, start)
         if np.isfinite(tau).all():
@@ -198,12 +202,12 @@ class WholeBody:
         """Answer a question that is not valid: the last torques, margins of minus infinity."""
         certificate = RefusedCertificate(self.problem, reason)
         certificate.time = perf_counter() - start
-        return WholeBodyAnswer(self._held, certificate, self._rest.copy(), Relaxation.HELD)
+        return WholeBodyAnswer(self._held, certificate, self._rest.copy(), RelaxationStatus.HELD)
 
-    def _solve_levels(self, relaxation: Relaxation, limits: Matrix) -> Vector | None:
+    def _solve_levels(self, relaxation: RelaxationStatus, limits: Matrix) -> Vector | None:
         """Return x of one or two programs: tasks of level 2 leave the accelerations of level 1 as they are."""
         problem, (k, nv), u = self.problem, self.problem.J.shape, self.problem.undriven_v
-        first = problem.parts[-1].stop if relaxation is Relaxation.CONTACTS and k else 0
+        first = problem.parts[-1].stop if relaxation is RelaxationStatus.CONTACTS and k else 0
         terms = (problem.J, problem.gamma, problem.M, problem.tau_0)
         E = np.zeros((k - first + len(u), nv + k + 1))
         self._write_equations(terms, u, self._units, self._weight, first, E)
@@ -222,7 +226,7 @@ class WholeBody:
         return self._solve_program(np.vstack((E, kept)), rows[1], relaxation, limits)
 
     def _solve_program(
-        self, E: Matrix, tasks: Rows, relaxation: Relaxation, limits: Matrix
+        self, E: Matrix, tasks: Rows, relaxation: RelaxationStatus, limits: Matrix
     ) -> Vector | None:
         """Eliminate the equations, fill the program and solve it; None where no x keeps all rows."""
         problem, C = self.problem, self._eliminate(E)
@@ -232,7 +236,7 @@ class WholeBody:
         program = self._find_workspace(n, relaxation)
         pressed = (problem.J, problem.undriven_v, self._units)
         self._write_objective(C, tasks, *pressed, program.H, program.f)
-        bounded = self._bounds.v if relaxation is Relaxation.NONE else self._none
+        bounded = self._bounds.v if relaxation is RelaxationStatus.NONE else self._none
         room = self._bounds.accelerations(problem.q, problem.v)
         terms = (problem.J, problem.gamma, problem.M, problem.tau_0)
         limited = (self._cones, problem.b, problem.driven_v, limits, bounded, room)
@@ -248,9 +252,9 @@ class WholeBody:
                 return None
         return None
 
-    def _find_workspace(self, n: int, relaxation: Relaxation) -> QpWorkspace:
+    def _find_workspace(self, n: int, relaxation: RelaxationStatus) -> QpWorkspace:
         rows = len(self.problem.b) + len(self.problem.driven_v)
-        rows += len(self._bounds.v) if relaxation is Relaxation.NONE else 0
+        rows += len(self._bounds.v) if relaxation is RelaxationStatus.NONE else 0
         if (n, rows) not in self._workspaces:
             self._workspaces[n, rows] = QpWorkspace(n, 0, rows)
         return self._workspaces[n, rows]

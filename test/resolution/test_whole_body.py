@@ -109,7 +109,7 @@ def test_accelerations_are_those_of_a_dense_program(talos, seed):
     q, v = draw_state(talos, seed)
     tasks, goals = build_tasks(talos, q)
     answer = hd.WholeBody(talos, tasks, limits=FREE).solve(q, v)
-    assert answer.relaxation is hd.Relaxation.NONE
+    assert answer.relaxation is hd.RelaxationStatus.NONE
     E, e, (_, _, J) = list_equations(talos, q, v)
     assert min(answer.certificate.cop_margin, answer.certificate.friction_margin) > 1e-4
     a = solve_dense(list_rows(talos, q, v, goals), E, e, talos.nv)
@@ -308,7 +308,7 @@ def test_bad_input_is_a_status_and_the_last_torque(talos):
         answer = ask()
         assert answer.certificate.status == "INVALID_INPUT", ask
         assert answer.certificate.reasons[0]
-        assert answer.relaxation is hd.Relaxation.HELD
+        assert answer.relaxation is hd.RelaxationStatus.HELD
         np.testing.assert_array_equal(answer.tau, good.tau)
     com.target = target
     np.testing.assert_allclose(control.solve(q, v).tau, good.tau, atol=1e-9)
@@ -327,7 +327,7 @@ def test_wild_states_never_exceed_a_limit(talos):
             assert (np.abs(answer.tau) <= limit).all()
             assert np.isfinite(answer.a).all()
             seen.add(answer.relaxation)
-    assert hd.Relaxation.CONTACTS in seen
+    assert hd.RelaxationStatus.CONTACTS in seen
 
 
 def test_what_does_not_exist_or_fit_is_refused(talos):
