@@ -21,7 +21,7 @@ from house_prose import list_banned_words, list_deep_imports, list_long_lines, m
 from house_sources import Source, find_docstring, read_sources, walk
 
 BUDGETS: Mapping[str, int] = {
-    "statements": 55937,
+    "statements": 55936,
     "files": 775,
     "longest chain": 22,
     "words, 90th percentile": 28,
@@ -33,7 +33,7 @@ BUDGETS: Mapping[str, int] = {
     "scattered numbers": 612,
     "complex functions": 84,
     "deep imports": 0,
-    "banned words": 572,
+    "banned words": 566,
     "long lines": 117,
     "loose statuses": 0,
     "failing examples": 0,

@@ -65,7 +65,6 @@ class PlanSettings:
         stale_after: Age of a command after which the robot is brought to a stop [s].
         still: Velocities below which a command means standing [m/s, m/s, rad/s].
         side_by_side: Distance from the nominal stance within which a step ends a walk [m].
-        late: Time by which a touch-down may be late before the schedule waits no more [s].
         capture_slack: Terminal slack of a stance above which a step is inserted [m].
     """
 
@@ -115,7 +114,6 @@ class PlanSettings:
     stale_after: float = 0.5
     still: tuple[float, float, float] = (0.02, 0.02, 0.03)
     side_by_side: float = 0.06
-    late: float = 0.15
     capture_slack: float = 0.005
 
 
